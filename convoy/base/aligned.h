@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size.
+
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace convoy {
+
+inline constexpr std::size_t kCacheLine = 64;
+
+template <class T>
+class AlignedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  AlignedBuffer() = default;
+
+  /// Throws std::bad_alloc when there is no memory.
+  explicit AlignedBuffer(std::size_t size)
+      : data_(static_cast<T*>(
+            ::operator new(size * sizeof(T), std::align_val_t{kCacheLine}))),
+        size_(size) {
+    std::memset(static_cast<void*>(data_.get()), 0, size * sizeof(T));
+  }
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return data_.get()[i]; }
+  const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  std::span<T> span() { return {data(), size_}; }
+  std::span<const T> span() const { return {data(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kCacheLine}); }
+  };
+
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace convoy

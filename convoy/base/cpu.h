@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cpu: what this machine's processor is and can do.
+
+#pragma once
+
+#include <string>
+
+namespace convoy {
+
+struct CpuInfo {
+  std::string name;      // as the kernel says it
+  std::string features;  // of those convoy looks at: "avx2 fma"
+  int cores;             // this process may run on (affinity mask)
+};
+
+CpuInfo cpu_info();
+
+/// Makes the calling thread treat denormal numbers as zero. Every compute thread does.
+void flush_denormals();
+
+}  // namespace convoy

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors: three kinds, told apart by who can do something about them.
+//
+//   InputError  the person running convoy: a bad setting, data file or checkpoint
+//   PeerError   the cluster: a rank that died, or a message that never came
+//   check()     us: a broken invariant, which is a bug and ends the process
+//
+// Library code prints nothing and never exits, save for a failed check(). main()
+// alone turns an exception into text and an exit code.
+
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace convoy {
+
+/// What is wrong with an input, in the order a reader asks. `hint` may be empty.
+struct Fault {
+  std::string where;     // the file and line, or the setting: "run.yaml:14: train.epochs"
+  std::string found;     // what stands there: "-3"
+  std::string expected;  // what would do: "a whole number from 1"
+  std::string hint;      // what to try: "nearest name: train.epochs"
+};
+
+/// Which sort of input it was. It decides the exit code (contract: "Exit codes").
+enum class InputKind {
+  usage,     // the command line
+  settings,  // a setting's name or value
+  data,      // the content of a dataset or checkpoint
+  storage    // a file or folder that cannot be read or written
+};
+
+/// Bad input. Retrying without changing the input cannot help.
+class InputError : public std::runtime_error {
+ public:
+  InputError(InputKind kind, const Fault& fault);
+
+  InputKind kind() const { return kind_; }
+
+ private:
+  InputKind kind_;
+};
+
+/// The error of a failed system call on `path`; `errno_value` says why.
+InputError storage_error(const std::string& path, const std::string& attempted,
+                         int errno_value);
+
+/// A rank that did not answer. The Comm it came from is of no further use.
+class PeerError : public std::runtime_error {
+ public:
+  PeerError(int rank, const std::string& what_we_waited_for);
+
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
+/// Ends the process, naming the caller's line, unless `holds`.
+///
+/// Input never reaches a check: a user who can trigger one has found a bug.
+void check(bool holds, std::string_view claim, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE());
+
+}  // namespace convoy

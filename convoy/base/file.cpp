@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+template <class Container>
+Container read_whole(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw storage_error(path, "read this file", errno);
+  Container content;
+  char block[1 << 16];
+  ssize_t got = 0;
+  while ((got = ::read(descriptor, block, sizeof(block))) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const int cause = errno;
+      ::close(descriptor);
+      throw storage_error(path, "read this file", cause);
+    }
+    const auto* first = reinterpret_cast<const typename Container::value_type*>(block);
+    content.insert(content.end(), first, first + got);
+  }
+  ::close(descriptor);
+  return content;
+}
+
+}  // namespace
+
+std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
+  return read_whole<std::vector<std::byte>>(path);
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  return read_whole<std::string>(path);
+}
+
+void write_atomically(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::string name = path_.string() + ".tmp-XXXXXX";
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) throw storage_error(path_, "write this file", errno);
+  ::fchmod(descriptor_, 0644);
+  temporary_ = name;
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw storage_error(path_, "write this file", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) throw storage_error(path_, "write this file", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw storage_error(path_, "write this file", errno);
+  }
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(path_.has_parent_path() ? path_.parent_path() : ".");
+}
+
+void make_folders(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw storage_error(path, "make this folder", error.value());
+}
+
+void sync_folder(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw storage_error(path, "open this folder", errno);
+  const int result = ::fsync(descriptor);
+  const int cause = errno;
+  ::close(descriptor);
+  if (result != 0) throw storage_error(path, "flush this folder", cause);
+}
+
+}  // namespace convoy

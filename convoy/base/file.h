@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: read whole, written whole or not at all.
+//
+// Every function throws InputError of kind `storage`, naming the path and the cause, when
+// the operating system refuses.
+
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoy {
+
+std::vector<std::byte> read_bytes(const std::filesystem::path& path);
+std::string read_text(const std::filesystem::path& path);
+
+/// Writes a file that is complete under its name or absent: a temporary name beside it,
+/// flushed to disk, then renamed.
+void write_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// A file being written, in pieces, under a temporary name; commit() gives it its own.
+/// Destroyed before that, it leaves nothing behind.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+
+  /// Flushes to disk and renames.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// Makes a folder and those above it. No error if it is there.
+void make_folders(const std::filesystem::path& path);
+
+/// Flushes a folder's entries to disk, so that a rename in it survives a power cut.
+void sync_folder(const std::filesystem::path& path);
+
+}  // namespace convoy

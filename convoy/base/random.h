@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RandomStream: counter-based random numbers (Philox 4x32 with ten rounds).
+//
+// A number is a function of what it is for (seed, purpose, two labels) and of its index,
+// never of who asked before. So any thread or rank can compute any number, and a run
+// repeats exactly on other threads and ranks.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace convoy {
+
+/// What random numbers are for. Streams of different purposes never meet.
+enum class Purpose : std::uint8_t { weights, order, split, dropout, synthetic };
+
+/// Four random 32-bit words, a bijection of `counter` for each `key`.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                    std::array<std::uint32_t, 2> key);
+
+class RandomStream {
+ public:
+  /// `first` and `second` tell streams of one purpose apart (an epoch, a layer ...).
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t first = 0,
+               std::uint32_t second = 0);
+
+  /// Block number `index` of four words. Requires: index < 2^56.
+  std::array<std::uint32_t, 4> block(std::uint64_t index) const;
+
+  /// Word number `index` of the stream, block after block.
+  std::uint32_t word(std::uint64_t index) const;
+
+  /// Uniform in [0, 1), from 24 bits of word `index`.
+  float uniform(std::uint64_t index) const;
+
+ private:
+  std::array<std::uint32_t, 2> key_;
+  std::uint32_t purpose_, first_, second_;
+};
+
+/// 0 .. count-1 in random order.
+std::vector<std::uint32_t> permutation(std::uint32_t count, const RandomStream& stream);
+
+}  // namespace convoy

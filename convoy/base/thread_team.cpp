@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/base/thread_team.h"
+
+#include "convoy/base/cpu.h"
+#include "convoy/base/error.h"
+#include "convoy/base/range.h"
+
+namespace convoy {
+namespace {
+
+// About 100 us: longer than the gap between two kernels, shorter than a batch that is late.
+constexpr int kSpins = 20000;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Returns once `value` is no longer `old`.
+template <class T>
+T wait_until_changed(const std::atomic<T>& value, T old) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    const T now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
+    pause_briefly();
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(int threads) : shares_(static_cast<std::size_t>(threads)) {
+  check(threads >= 1, "a team has at least the calling thread");
+  flush_denormals();
+  for (int thread = 1; thread < threads; ++thread) {
+    helpers_.emplace_back([this, thread] { serve(thread); });
+  }
+}
+
+ThreadTeam::~ThreadTeam() {
+  ending_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+void ThreadTeam::run_job(Job job, std::size_t tasks) {
+  if (helpers_.empty() || tasks <= 1) {
+    for (std::size_t task = 0; task < tasks; ++task) job.call(job.work, task, 0);
+    return;
+  }
+  job_ = job;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    const Range part = even_part(tasks, shares_.size(), i);
+    shares_[i].next.store(part.begin, std::memory_order_relaxed);
+    shares_[i].end = part.end;
+  }
+  busy_.store(static_cast<int>(helpers_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+
+  take_tasks(0);
+  for (int busy = busy_.load(std::memory_order_acquire); busy != 0;) {
+    busy = wait_until_changed(busy_, busy);
+  }
+}
+
+void ThreadTeam::take_tasks(int thread) {
+  const std::size_t count = shares_.size();
+  for (std::size_t offset = 0; offset < count; ++offset) {
+    Share& share = shares_[(static_cast<std::size_t>(thread) + offset) % count];
+    for (;;) {
+      const std::size_t task = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (task >= share.end) break;
+      job_.call(job_.work, task, thread);
+    }
+  }
+}
+
+void ThreadTeam::serve(int thread) {
+  flush_denormals();
+  for (unsigned round = 0;;) {
+    wait_until_changed(round_, round++);
+    if (ending_) return;
+    take_tasks(thread);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ThreadTeam: a fixed set of threads that work through numbered tasks together.
+//
+//   team.run(tasks, [&](std::size_t task, int thread) { ... });
+//
+// Each thread begins in its own contiguous part of the tasks and then helps the others, so
+// neighbouring tasks stay in one cache and a thread that is held up does not hold up the
+// rest. Which thread runs a task is therefore not fixed: a task writes only what no other
+// task writes, and results do not depend on the number of threads.
+//
+// run() allocates nothing. Idle threads spin for a moment, then sleep.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "convoy/base/aligned.h"
+
+namespace convoy {
+
+class ThreadTeam {
+ public:
+  /// A team of `threads`, the calling one included. Requires: threads >= 1.
+  explicit ThreadTeam(int threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  int threads() const { return static_cast<int>(shares_.size()); }
+
+  /// Calls work(task, thread) for each task below `tasks`; returns when all are done.
+  /// One caller at a time, not from inside a task; `work` must not throw.
+  template <class Work>
+  void run(std::size_t tasks, const Work& work) {
+    run_job({&call<Work>, &work}, tasks);
+  }
+
+ private:
+  struct Job {
+    void (*call)(const void* work, std::size_t task, int thread) = nullptr;
+    const void* work = nullptr;
+  };
+
+  /// The tasks a thread begins with; the others take from its end of the queue too.
+  struct alignas(kCacheLine) Share {
+    std::atomic<std::size_t> next{0};
+    std::size_t end = 0;
+  };
+
+  template <class Work>
+  static void call(const void* work, std::size_t task, int thread) {
+    (*static_cast<const Work*>(work))(task, thread);
+  }
+
+  void run_job(Job job, std::size_t tasks);
+  void take_tasks(int thread);
+  void serve(int thread);
+
+  std::vector<Share> shares_;  // by thread
+  Job job_;
+  alignas(kCacheLine) std::atomic<unsigned> round_{0};  // counts jobs
+  alignas(kCacheLine) std::atomic<int> busy_{0};        // helpers not yet done
+  std::atomic<bool> ending_{false};
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace convoy
