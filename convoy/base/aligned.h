@@ -25,7 +25,7 @@ class AlignedBuffer {
   /// Throws std::bad_alloc when there is no memory.
   explicit AlignedBuffer(std::size_t size)
       : data_(static_cast<T*>(
-            ::operator new(size * sizeof(T), std::align_val_t{kCacheLine}))),
+            ::operator new (size * sizeof(T), std::align_val_t{kCacheLine}))),
         size_(size) {
     std::memset(static_cast<void*>(data_.get()), 0, size * sizeof(T));
   }
@@ -40,7 +40,7 @@ class AlignedBuffer {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, std::align_val_t{kCacheLine}); }
+    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kCacheLine}); }
   };
 
   std::unique_ptr<T, Free> data_;

@@ -10,7 +10,9 @@ namespace convoy {
 
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
   void restart() { start_ = Clock::now(); }
 
  private:

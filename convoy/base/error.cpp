@@ -11,8 +11,8 @@ namespace convoy {
 namespace {
 
 std::string describe(const Fault& fault) {
-  std::string text = fault.where + "\n  found:    " + fault.found +
-                     "\n  expected: " + fault.expected;
+  std::string text =
+      fault.where + "\n  found:    " + fault.found + "\n  expected: " + fault.expected;
   if (!fault.hint.empty()) text += "\n  hint:     " + fault.hint;
   return text;
 }

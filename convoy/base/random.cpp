@@ -48,12 +48,13 @@ float RandomStream::uniform(std::uint64_t index) const {
 std::vector<std::uint32_t> permutation(std::uint32_t count, const RandomStream& stream) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
-  // Fisher and Yates. 64 random bits a draw keep the bias of the range reduction below 2^-32.
+  // Fisher and Yates. 64 random bits a draw keep the bias of the range reduction below
+  // 2^-32.
   for (std::uint32_t left = count; left > 1; --left) {
     const auto words = stream.block(left);
     const std::uint64_t bits = std::uint64_t{words[0]} << 32 | words[1];
-    const auto pick = static_cast<std::uint32_t>(
-        static_cast<unsigned __int128>(bits) * left >> 64);
+    const auto pick =
+        static_cast<std::uint32_t>(static_cast<unsigned __int128>(bits) * left >> 64);
     std::swap(order[left - 1], order[pick]);
   }
   return order;

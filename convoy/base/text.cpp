@@ -33,7 +33,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   const auto nearest = std::ranges::min_element(
       candidates, {}, [&](const std::string& other) { return edits(name, other); });
   if (nearest == candidates.end()) return "";
-  const std::size_t limit = std::max<std::size_t>(2, std::max(name.size(), nearest->size()) / 3);
+  const std::size_t limit =
+      std::max<std::size_t>(2, std::max(name.size(), nearest->size()) / 3);
   return edits(name, *nearest) <= limit ? *nearest : "";
 }
 
@@ -52,7 +53,8 @@ std::string human_bytes(std::uint64_t bytes) {
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1024 && unit + 1 < std::size(kUnits)) value /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return unit == 0 ? fmt::format("{} B", bytes)
+                   : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 std::string human_duration(double seconds) {

@@ -9,8 +9,9 @@
 namespace convoy {
 namespace {
 
-// About 100 us: longer than the gap between two kernels, shorter than a batch that is late.
-constexpr int kSpins = 20000;
+// Some 100 us: longer than the gap between two kernels, shorter than a batch that is
+// late.
+constexpr int kSpins = 5000;
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -53,19 +54,17 @@ void ThreadTeam::run_job(Job job, std::size_t tasks) {
     return;
   }
   job_ = job;
+  unfinished_.store(tasks, std::memory_order_relaxed);
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     const Range part = even_part(tasks, shares_.size(), i);
-    shares_[i].next.store(part.begin, std::memory_order_relaxed);
-    shares_[i].end = part.end;
+    shares_[i].open.store(part.end << 32 | part.begin, std::memory_order_release);
   }
-  busy_.store(static_cast<int>(helpers_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
 
   take_tasks(0);
-  for (int busy = busy_.load(std::memory_order_acquire); busy != 0;) {
-    busy = wait_until_changed(busy_, busy);
-  }
+  std::size_t left = unfinished_.load(std::memory_order_acquire);
+  while (left != 0) left = wait_until_changed(unfinished_, left);
 }
 
 void ThreadTeam::take_tasks(int thread) {
@@ -73,9 +72,12 @@ void ThreadTeam::take_tasks(int thread) {
   for (std::size_t offset = 0; offset < count; ++offset) {
     Share& share = shares_[(static_cast<std::size_t>(thread) + offset) % count];
     for (;;) {
-      const std::size_t task = share.next.fetch_add(1, std::memory_order_relaxed);
-      if (task >= share.end) break;
+      const std::uint64_t open = share.open.fetch_add(1, std::memory_order_acq_rel);
+      const std::uint64_t task = open & 0xFFFFFFFF;
+      if (task >= open >> 32) break;
       job_.call(job_.work, task, thread);
+      if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        unfinished_.notify_one();
     }
   }
 }
@@ -83,10 +85,9 @@ void ThreadTeam::take_tasks(int thread) {
 void ThreadTeam::serve(int thread) {
   flush_denormals();
   for (unsigned round = 0;;) {
-    wait_until_changed(round_, round++);
+    round = wait_until_changed(round_, round);
     if (ending_) return;
     take_tasks(thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
   }
 }
 

@@ -4,10 +4,11 @@
 //
 //   team.run(tasks, [&](std::size_t task, int thread) { ... });
 //
-// Each thread begins in its own contiguous part of the tasks and then helps the others, so
-// neighbouring tasks stay in one cache and a thread that is held up does not hold up the
-// rest. Which thread runs a task is therefore not fixed: a task writes only what no other
-// task writes, and results do not depend on the number of threads.
+// Each thread begins in its own contiguous part of the tasks and then helps the others,
+// so neighbouring tasks stay in one cache and a thread that the system has put aside
+// holds up nobody: the others do its tasks. Which thread runs a task is therefore not
+// fixed: a task writes only what no other task writes, and results do not depend on the
+// threads.
 //
 // run() allocates nothing. Idle threads spin for a moment, then sleep.
 
@@ -15,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -34,7 +36,7 @@ class ThreadTeam {
   int threads() const { return static_cast<int>(shares_.size()); }
 
   /// Calls work(task, thread) for each task below `tasks`; returns when all are done.
-  /// One caller at a time, not from inside a task; `work` must not throw.
+  /// One caller at a time, not from inside a task; `work` must not throw; tasks < 2^31.
   template <class Work>
   void run(std::size_t tasks, const Work& work) {
     run_job({&call<Work>, &work}, tasks);
@@ -46,10 +48,11 @@ class ThreadTeam {
     const void* work = nullptr;
   };
 
-  /// The tasks a thread begins with; the others take from its end of the queue too.
+  /// The tasks a thread begins with, still open: the next in the lower half, the end in
+  /// the upper. One word, so that a thread that comes late takes either a task of the job
+  /// it sees or none.
   struct alignas(kCacheLine) Share {
-    std::atomic<std::size_t> next{0};
-    std::size_t end = 0;
+    std::atomic<std::uint64_t> open{0};
   };
 
   template <class Work>
@@ -62,9 +65,9 @@ class ThreadTeam {
   void serve(int thread);
 
   std::vector<Share> shares_;  // by thread
-  Job job_;
-  alignas(kCacheLine) std::atomic<unsigned> round_{0};  // counts jobs
-  alignas(kCacheLine) std::atomic<int> busy_{0};        // helpers not yet done
+  Job job_;  // does not change while any of its tasks is open or running
+  alignas(kCacheLine) std::atomic<unsigned> round_{0};          // counts jobs
+  alignas(kCacheLine) std::atomic<std::size_t> unfinished_{0};  // tasks of this job
   std::atomic<bool> ending_{false};
   std::vector<std::thread> helpers_;
 };

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/convolution_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/network/tiling.h"
+
+namespace convoy {
+namespace {
+
+// Channels whose gradients one task takes: the height of the weight kernel's tile.
+constexpr int kChannelsATask = 4;
+constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+
+int taps_of_phase(int kernel, int phase, int step) {
+  return phase >= kernel ? 0 : (kernel - phase + step - 1) / step;
+}
+
+}  // namespace
+
+ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& layout,
+                                   const ConvolutionOptions& options)
+    : options_(options), src_(context.src) {
+  const Convolution& layer = options.layer;
+  convolved_ = {layer.channels,
+                (src_.height + 2 * layer.padding - layer.kernel) / layer.step + 1,
+                (src_.width + 2 * layer.padding - layer.kernel) / layer.step + 1};
+  dst_ = convolved_;
+  if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
+  weight_ = layout.segment(options.weight).range;
+  bias_ = layout.segment(options.bias).range;
+  taps_ = static_cast<std::size_t>(src_.channels) * layer.kernel * layer.kernel;
+
+  ArenaPlan& plan = context.plan;
+  const Lifetime now = {context.forward, context.forward};
+  tiled_weights_ = plan.reserve(weight_.size() * sizeof(float), now);
+  const std::size_t row_floats =
+      static_cast<std::size_t>(convolved_.channels) * convolved_.width * kPack;
+  rows_scratch_ = context.reserve_scratch(row_floats * options.pool, context.forward);
+  chosen_ = plan.reserve(options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0,
+                         {context.forward, std::max(context.forward, context.backward)});
+  if (!context.training) return;
+
+  const Lifetime later = {context.backward, context.backward};
+  convolved_gradient_ = plan.reserve(
+      options.pool > 0 ? context.most_packs * pack_floats(convolved_) * sizeof(float) : 0,
+      later);
+  const Shape framed = {src_.channels, src_.height + 2 * layer.padding,
+                        src_.width + 2 * layer.padding};
+  padded_scratch_ = context.reserve_scratch(layer.padding > 0 ? pack_floats(framed) : 0,
+                                            context.backward);
+  shares_ = plan.reserve(
+      context.most_packs * (weight_.size() + bias_.size()) * sizeof(float), later);
+  source_weights_ = plan.reserve(weight_.size() * sizeof(float), later);
+}
+
+void ConvolutionStage::tile_weights(const Pass& pass) {
+  const RowsInTiles tiling(convolved_.channels, pass.kernels.tile, taps_);
+  float* tiled = pass.arena.get(tiled_weights_);
+  pass.team.run(static_cast<std::size_t>(tiling.tiles.count), [&](std::size_t tile, int) {
+    tiling.copy_tile(static_cast<int>(tile), pass.values + weight_.begin, taps_, 1,
+                     tiled);
+  });
+}
+
+void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row,
+                                     float* dst, std::size_t dst_channel) const {
+  const Convolution& layer = options_.layer;
+  pass.kernels.convolve_row({.src = src,
+                             .src_channels = src_.channels,
+                             .src_height = src_.height,
+                             .src_width = src_.width,
+                             .taps_high = layer.kernel,
+                             .taps_wide = layer.kernel,
+                             .weights = pass.arena.get(tiled_weights_),
+                             .bias = pass.values + bias_.begin,
+                             .floor = options_.relu && options_.pool == 0 ? 0 : kNoFloor,
+                             .top = row * layer.step - layer.padding,
+                             .left = -layer.padding,
+                             .step = layer.step,
+                             .dst = dst,
+                             .dst_channels = convolved_.channels,
+                             .columns = convolved_.width,
+                             .dst_channel = dst_channel,
+                             .dst_column = kPack});
+}
+
+void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
+  tile_weights(pass);
+  const auto height = static_cast<std::size_t>(dst_.height);
+  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
+  const std::size_t channel_floats = row_floats * options_.pool;
+  auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+
+  pass.team.run(pass.packs * height, [&](std::size_t task, int thread) {
+    const std::size_t pack = task / height;
+    const int row = static_cast<int>(task % height);
+    const float* images = src + pack * pack_floats(src_);
+    const std::size_t result = pack * pack_floats(dst_) + row * dst_row;
+    if (options_.pool == 0) {
+      convolve_into(pass, images, row, dst + result,
+                    pack_floats({1, dst_.height, dst_.width}));
+      return;
+    }
+    float* rows = pass.arena.get(rows_scratch_) + thread * channel_floats * dst_.channels;
+    for (int r = 0; r < options_.pool; ++r) {
+      convolve_into(pass, images, row * options_.pool + r, rows + r * row_floats,
+                    channel_floats);
+    }
+    for (int k = 0; k < dst_.channels; ++k) {
+      const std::size_t to = result + k * dst_row * height;
+      pass.kernels.pool_row({.src = rows + k * channel_floats,
+                             .src_row = row_floats,
+                             .window = options_.pool,
+                             .step = options_.pool,
+                             .columns = dst_.width,
+                             .relu = options_.relu,
+                             .dst = dst + to,
+                             .chosen = chosen + to});
+    }
+  });
+}
+
+void ConvolutionStage::backward(const Pass& pass, const Activation& src,
+                                const Activation& dst) {
+  // Without a pool the gradient of the convolution's output is dst's own, masked in
+  // place.
+  float* gradient =
+      options_.pool > 0 ? pass.arena.get(convolved_gradient_) : dst.gradient;
+  weights_backward(pass, src, dst, gradient);
+  add_shares(pass);
+  if (src.gradient != nullptr) source_backward(pass, gradient, src.gradient);
+}
+
+void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range channels,
+                                 const float* dst_gradient, float* gradient) const {
+  const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
+  const std::size_t plane = row_floats * convolved_.height;
+  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
+  const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  float* first = gradient + pack * pack_floats(convolved_) + channels.begin * plane;
+  std::fill_n(first, channels.size() * plane, 0.0f);
+  for (std::size_t k = channels.begin; k < channels.end; ++k) {
+    for (int row = 0; row < dst_.height; ++row) {
+      const std::size_t from =
+          pack * pack_floats(dst_) + (k * dst_.height + row) * dst_row;
+      pass.kernels.unpool_row({.dst_gradient = dst_gradient + from,
+                               .chosen = chosen + from,
+                               .window = options_.pool,
+                               .step = options_.pool,
+                               .columns = dst_.width,
+                               .src_gradient = first + (k - channels.begin) * plane +
+                                               row * options_.pool * row_floats,
+                               .src_row = row_floats});
+    }
+  }
+}
+
+/// One pack of the source with its frame of zeros, in the thread's scratch if need be.
+const float* ConvolutionStage::padded(const Pass& pass, const float* src,
+                                      int thread) const {
+  const int padding = options_.layer.padding;
+  if (padding == 0) return src;
+  const Shape framed = {src_.channels, src_.height + 2 * padding,
+                        src_.width + 2 * padding};
+  float* copy = pass.arena.get(padded_scratch_) + thread * pack_floats(framed);
+  std::fill_n(copy, pack_floats(framed), 0.0f);
+  const std::size_t row_floats = static_cast<std::size_t>(src_.width) * kPack;
+  for (int c = 0; c < src_.channels; ++c) {
+    for (int y = 0; y < src_.height; ++y) {
+      const std::size_t line = static_cast<std::size_t>(c) * framed.height + y + padding;
+      std::copy_n(src + (static_cast<std::size_t>(c) * src_.height + y) * row_floats,
+                  row_floats, copy + (line * framed.width + padding) * kPack);
+    }
+  }
+  return copy;
+}
+
+void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
+                                        const Activation& dst, float* gradient) {
+  const Tiles groups(convolved_.channels, kChannelsATask);
+  const std::size_t plane = pack_floats({1, convolved_.height, convolved_.width});
+  const std::size_t share = weight_.size() + bias_.size();
+  float* shares = pass.arena.get(shares_);
+
+  pass.team.run(pass.packs * groups.count, [&](std::size_t task, int thread) {
+    const std::size_t pack = task / groups.count;
+    const int group = static_cast<int>(task % groups.count);
+    const auto first = static_cast<std::size_t>(groups.begin(group));
+    const Range channels = {first, first + groups.size(group)};
+    const std::size_t from = pack * pack_floats(convolved_) + first * plane;
+    if (options_.pool > 0) {
+      undo_pool(pass, pack, channels, dst.gradient, gradient);
+    } else if (options_.relu) {
+      pass.kernels.mask_by_sign(gradient + from, dst.values + from,
+                                channels.size() * plane);
+    }
+    float* bias_share = shares + pack * share + weight_.size();
+    for (std::size_t k = channels.begin; k < channels.end; ++k) {
+      bias_share[k] = pass.kernels.sum(gradient + from + (k - first) * plane, plane);
+    }
+    const int padding = options_.layer.padding;
+    pass.kernels.convolution_weights(
+        {.src = padded(pass, src.values + pack * pack_floats(src_), thread),
+         .src_channels = src_.channels,
+         .src_height = src_.height + 2 * padding,
+         .src_width = src_.width + 2 * padding,
+         .taps_high = options_.layer.kernel,
+         .taps_wide = options_.layer.kernel,
+         .step = options_.layer.step,
+         .dst_gradient = gradient + from,
+         .dst_channels = static_cast<int>(channels.size()),
+         .dst_height = convolved_.height,
+         .dst_width = convolved_.width,
+         .gradient = shares + pack * share + first * taps_});
+  });
+}
+
+/// Adds the packs' shares in the order of packs, so that the sum depends on the batch
+/// alone.
+void ConvolutionStage::add_shares(const Pass& pass) {
+  constexpr std::size_t kChunk = 2048;
+  const std::size_t share = weight_.size() + bias_.size();
+  const float* shares = pass.arena.get(shares_);
+  pass.team.run((share + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
+    const std::size_t begin = chunk * kChunk, end = std::min(share, begin + kChunk);
+    for (std::size_t i = begin; i < end; ++i) {
+      float sum = 0;
+      for (std::size_t pack = 0; pack < pass.packs; ++pack)
+        sum += shares[pack * share + i];
+      const std::size_t to =
+          i < weight_.size() ? weight_.begin + i : bias_.begin + (i - weight_.size());
+      pass.gradients[to] = sum;
+    }
+  });
+}
+
+// The gradient of the source at (y, x) sums the taps (r, s) that reach it: those for
+// which y + padding - r is a multiple of the step, which depends on (y + padding) modulo
+// the step alone, and likewise for x and s. So each of the step x step phases of the
+// source is a convolution of its own over the output's gradient, with a subset of the
+// taps, reversed.
+ConvolutionStage::Phase ConvolutionStage::phase(int a, int b) const {
+  const int kernel = options_.layer.kernel, step = options_.layer.step;
+  return {a, b, taps_of_phase(kernel, a, step), taps_of_phase(kernel, b, step)};
+}
+
+void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
+                                       const float* weights, float* tiled) const {
+  const auto kernel = static_cast<std::size_t>(options_.layer.kernel);
+  const int step = options_.layer.step;
+  for (int k = 0; k < convolved_.channels; ++k) {
+    for (int i = phase.high - 1; i >= 0; --i) {
+      for (int j = phase.wide - 1; j >= 0; --j) {
+        const float* tap =
+            weights + k * taps_ + (phase.a + i * step) * kernel + phase.b + j * step;
+        for (std::size_t c = channels.begin; c < channels.end; ++c) {
+          *tiled++ = tap[c * kernel * kernel];
+        }
+      }
+    }
+  }
+}
+
+void ConvolutionStage::tile_weights_for_source(const Pass& pass) {
+  const int step = options_.layer.step;
+  const Tiles tiles(src_.channels, pass.kernels.tile);
+  const float* weights = pass.values + weight_.begin;
+  float* tiled = pass.arena.get(source_weights_);
+  for (int number = 0; number < step * step; ++number) {
+    const Phase phase = this->phase(number / step, number % step);
+    const std::size_t depth =
+        phase.taps() * static_cast<std::size_t>(convolved_.channels);
+    pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t tile, int) {
+      const auto first = static_cast<std::size_t>(tiles.begin(static_cast<int>(tile)));
+      const auto size = static_cast<std::size_t>(tiles.size(static_cast<int>(tile)));
+      copy_phase_tile(phase, {first, first + size}, weights, tiled + first * depth);
+    });
+    tiled += depth * static_cast<std::size_t>(src_.channels);
+  }
+}
+
+void ConvolutionStage::source_row_backward(const Pass& pass, const Phase& phase,
+                                           const float* weights, int y,
+                                           const float* gradient,
+                                           float* src_gradient) const {
+  const int step = options_.layer.step, padding = options_.layer.padding;
+  const int first_x = ((phase.b - padding) % step + step) % step;
+  if (first_x >= src_.width) return;
+  pass.kernels.convolve_row(
+      {.src = gradient,
+       .src_channels = convolved_.channels,
+       .src_height = convolved_.height,
+       .src_width = convolved_.width,
+       .taps_high = phase.high,
+       .taps_wide = phase.wide,
+       .weights = weights,
+       .bias = nullptr,
+       .floor = kNoFloor,
+       .top = (y + padding - phase.a) / step - (phase.high - 1),
+       .left = (first_x + padding - phase.b) / step - (phase.wide - 1),
+       .step = 1,
+       .dst = src_gradient + (static_cast<std::size_t>(y) * src_.width + first_x) * kPack,
+       .dst_channels = src_.channels,
+       .columns = (src_.width - first_x + step - 1) / step,
+       .dst_channel = pack_floats({1, src_.height, src_.width}),
+       .dst_column = static_cast<std::size_t>(step) * kPack});
+}
+
+void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,
+                                       float* src_gradient) {
+  tile_weights_for_source(pass);
+  const int step = options_.layer.step;
+  const auto height = static_cast<std::size_t>(src_.height);
+  const std::size_t pairs = static_cast<std::size_t>(src_.channels) * convolved_.channels;
+
+  pass.team.run(pass.packs * height, [&](std::size_t task, int) {
+    const std::size_t pack = task / height;
+    const int y = static_cast<int>(task % height);
+    const float* weights = pass.arena.get(source_weights_);
+    for (int number = 0; number < step * step; ++number) {
+      const Phase phase = this->phase(number / step, number % step);
+      if ((y + options_.layer.padding) % step == phase.a) {
+        source_row_backward(pass, phase, weights, y,
+                            gradient + pack * pack_floats(convolved_),
+                            src_gradient + pack * pack_floats(src_));
+      }
+      weights += pairs * phase.taps();
+    }
+  });
+}
+
+}  // namespace convoy

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ConvolutionStage: a convolution with bias, and the ReLU and max pool that follow it.
+//
+//   forward    a task computes the convolution rows under one row of the result in its
+//              thread's scratch, then pools them: the convolution's output never exists
+//   backward   a task undoes pool and ReLU for a few channels of a pack and takes their
+//              share of the weights' gradient; shares are added pack after pack
+//              the source's gradient is itself a convolution, of the output's gradient
+
+#pragma once
+
+#include "convoy/network/model.h"
+#include "convoy/network/stage.h"
+
+namespace convoy {
+
+struct ConvolutionOptions {
+  Convolution layer;
+  bool relu = false;
+  int pool = 0;  // window and step of the pool that follows; 0: none
+  SegmentId weight, bias;
+};
+
+class ConvolutionStage final : public Stage {
+ public:
+  ConvolutionStage(const StageContext& context, const Layout& layout,
+                   const ConvolutionOptions& options);
+
+  void forward(const Pass& pass, const float* src, float* dst) override;
+  void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
+
+  bool backward_reads_src() const override { return true; }
+  bool backward_reads_dst() const override { return options_.relu && options_.pool == 0; }
+
+ private:
+  /// Source pixels with the same position modulo the step, and the taps that reach them.
+  struct Phase {
+    int a, b;  // of rows and columns
+    int high, wide;
+
+    std::size_t taps() const { return static_cast<std::size_t>(high) * wide; }
+  };
+
+  void tile_weights(const Pass& pass);
+  void convolve_into(const Pass& pass, const float* src, int row, float* dst,
+                     std::size_t dst_channel) const;
+  void undo_pool(const Pass& pass, std::size_t pack, Range channels,
+                 const float* dst_gradient, float* gradient) const;
+  const float* padded(const Pass& pass, const float* src, int thread) const;
+  void weights_backward(const Pass& pass, const Activation& src, const Activation& dst,
+                        float* gradient);
+  void add_shares(const Pass& pass);
+  Phase phase(int a, int b) const;
+  void copy_phase_tile(const Phase& phase, Range channels, const float* weights,
+                       float* tiled) const;
+  void tile_weights_for_source(const Pass& pass);
+  void source_row_backward(const Pass& pass, const Phase& phase, const float* weights,
+                           int y, const float* gradient, float* src_gradient) const;
+  void source_backward(const Pass& pass, const float* gradient, float* src_gradient);
+
+  ConvolutionOptions options_;
+  Shape src_, convolved_, dst_;
+  Range weight_, bias_;  // in the flat buffer
+  std::size_t taps_;     // of one output channel
+  SlotId tiled_weights_, rows_scratch_, chosen_;
+  SlotId convolved_gradient_, padded_scratch_, shares_, source_weights_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution kernels for one instruction set. Included once a target by fast.cpp.
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+/// One output pixel of kRows channels: sums stay in registers over all taps.
+template <int kRows>
+HWY_INLINE void convolve_pixel(const ConvolutionRow& row,
+                               const float* HWY_RESTRICT weights, const float* bias,
+                               int left, float* HWY_RESTRICT dst) {
+  const D d;
+  V sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      sums[i][v] = hn::Set(d, bias == nullptr ? 0 : bias[i]);
+  }
+  const int first_r = std::max(0, -row.top);
+  const int last_r = std::min(row.taps_high, row.src_height - row.top);
+  const int first_s = std::max(0, -left);
+  const int last_s = std::min(row.taps_wide, row.src_width - left);
+  const std::size_t taps = static_cast<std::size_t>(row.taps_high) * row.taps_wide;
+  const std::size_t plane = static_cast<std::size_t>(row.src_height) * row.src_width;
+  const float* corner =
+      row.src + (static_cast<std::ptrdiff_t>(row.top) * row.src_width + left) * kPack;
+  for (int c = 0; c < row.src_channels; ++c) {
+    for (int r = first_r; r < last_r; ++r) {
+      const float* HWY_RESTRICT src =
+          corner +
+          (c * plane + static_cast<std::size_t>(r) * row.src_width + first_s) * kPack;
+      const float* HWY_RESTRICT w =
+          weights + (c * taps + r * row.taps_wide + first_s) * kRows;
+      for (int s = first_s; s < last_s; ++s, src += kPack, w += kRows) {
+        V pixel[kVectors];
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) pixel[v] = hn::LoadU(d, src + v * kWidth);
+#pragma GCC unroll 16
+        for (int i = 0; i < kRows; ++i) {
+          const V factor = hn::Set(d, w[i]);
+#pragma GCC unroll 4
+          for (int v = 0; v < kVectors; ++v) {
+            sums[i][v] = hn::MulAdd(factor, pixel[v], sums[i][v]);
+          }
+        }
+      }
+    }
+  }
+  const V least = hn::Set(d, row.floor);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      hn::StoreU(at_least(least, sums[i][v]), d, dst + i * row.dst_channel + v * kWidth);
+    }
+  }
+}
+
+void convolve_row(const ConvolutionRow& row) {
+  const Tiles tiles(row.dst_channels, kTile);
+  const int taps = row.src_channels * row.taps_high * row.taps_wide;
+  for (int tile = 0; tile < tiles.count; ++tile) {
+    const int first = tiles.begin(tile);
+    const float* weights = row.weights + static_cast<std::size_t>(first) * taps;
+    const float* bias = row.bias == nullptr ? nullptr : row.bias + first;
+    float* dst = row.dst + first * row.dst_channel;
+    with_constant<kTile>(tiles.size(tile), [&](auto rows) HWY_ATTR {
+      for (int x = 0; x < row.columns; ++x) {
+        convolve_pixel<rows()>(row, weights, bias, row.left + x * row.step,
+                               dst + x * row.dst_column);
+      }
+    });
+  }
+}
+
+// The gradient of the weights sums over pixels and images, so the sums are whole vectors
+// of images, kept for a tile of channels x taps and added up across at the very end.
+// Source pixels of all taps of a tile and the gradients of all its channels are read once
+// for kChannelTile * kTapTile multiply-adds.
+constexpr int kChannelTile = 4;
+constexpr int kTapTile = 3;
+constexpr int kTapTilesAtOnce = 16;
+
+using TileSums = float[kChannelTile * kTapTile * kWidth];
+
+/// Adds rows [first, last) of the image to the sums of one tile.
+template <int kChannels, int kTaps>
+HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT gradient,
+                         const float* const* HWY_RESTRICT src, int first, int last,
+                         float* HWY_RESTRICT tile_sums) {
+  const D d;
+  V sums[kChannels][kTaps];
+#pragma GCC unroll 16
+  for (int i = 0; i < kChannels; ++i) {
+#pragma GCC unroll 16
+    for (int t = 0; t < kTaps; ++t) {
+      sums[i][t] = hn::Load(d, tile_sums + (i * kTaps + t) * kWidth);
+    }
+  }
+  const std::size_t plane = static_cast<std::size_t>(w.dst_height) * w.dst_width * kPack;
+  const std::size_t src_step = static_cast<std::size_t>(w.step) * kPack;
+  for (int y = first; y < last; ++y) {
+    const float* HWY_RESTRICT g =
+        gradient + static_cast<std::size_t>(y) * w.dst_width * kPack;
+    std::size_t offset = static_cast<std::size_t>(y) * w.step * w.src_width * kPack;
+    for (int x = 0; x < w.dst_width; ++x, g += kPack, offset += src_step) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kPack; v += kWidth) {
+        V pixels[kTaps];
+#pragma GCC unroll 16
+        for (int t = 0; t < kTaps; ++t) pixels[t] = hn::LoadU(d, src[t] + offset + v);
+#pragma GCC unroll 16
+        for (int i = 0; i < kChannels; ++i) {
+          const V factor = hn::LoadU(d, g + i * plane + v);
+#pragma GCC unroll 16
+          for (int t = 0; t < kTaps; ++t) {
+            sums[i][t] = hn::MulAdd(factor, pixels[t], sums[i][t]);
+          }
+        }
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kChannels; ++i) {
+#pragma GCC unroll 16
+    for (int t = 0; t < kTaps; ++t) {
+      hn::Store(sums[i][t], d, tile_sums + (i * kTaps + t) * kWidth);
+    }
+  }
+}
+
+/// All of one source channel's taps [first_tap, last_tap) for kChannels output channels.
+template <int kChannels>
+void tap_gradients(const ConvolutionWeights& w, const float* src, const float* gradient,
+                   int first_tap, int last_tap, float* dst, std::size_t dst_channel) {
+  HWY_ALIGN TileSums sums[kTapTilesAtOnce] = {};
+  const Tiles tiles(last_tap - first_tap, kTapTile);
+  // So many rows that their gradients stay in the first-level cache for all tiles of
+  // taps.
+  const int row_bytes = kChannels * w.dst_width * kPack * static_cast<int>(sizeof(float));
+  const int band = std::max(1, (16 << 10) / row_bytes);
+  for (int first = 0; first < w.dst_height; first += band) {
+    const int last = std::min(w.dst_height, first + band);
+    for (int tile = 0; tile < tiles.count; ++tile) {
+      const float* taps[kTapTile];
+      for (int t = 0; t < tiles.size(tile); ++t) {
+        const int tap = first_tap + tiles.begin(tile) + t;
+        taps[t] = src + (static_cast<std::size_t>(tap / w.taps_wide) * w.src_width +
+                         tap % w.taps_wide) *
+                            kPack;
+      }
+      with_constant<kTapTile>(tiles.size(tile), [&](auto count) HWY_ATTR {
+        add_rows<kChannels, count()>(w, gradient, taps, first, last, sums[tile]);
+      });
+    }
+  }
+  const D d;
+  for (int tile = 0; tile < tiles.count; ++tile) {
+    const int count = tiles.size(tile);
+    for (int i = 0; i < kChannels; ++i) {
+      for (int t = 0; t < count; ++t) {
+        const V total = hn::Load(d, sums[tile] + (i * count + t) * kWidth);
+        dst[i * dst_channel + first_tap + tiles.begin(tile) + t] =
+            hn::GetLane(hn::SumOfLanes(d, total));
+      }
+    }
+  }
+}
+
+void convolution_weights(const ConvolutionWeights& w) {
+  const Tiles channels(w.dst_channels, kChannelTile);
+  const int taps = w.taps_high * w.taps_wide;
+  const std::size_t src_plane =
+      static_cast<std::size_t>(w.src_height) * w.src_width * kPack;
+  const std::size_t dst_plane =
+      static_cast<std::size_t>(w.dst_height) * w.dst_width * kPack;
+  const std::size_t dst_channel = static_cast<std::size_t>(w.src_channels) * taps;
+  for (int tile = 0; tile < channels.count; ++tile) {
+    const int k = channels.begin(tile);
+    with_constant<kChannelTile>(channels.size(tile), [&](auto count) HWY_ATTR {
+      for (int c = 0; c < w.src_channels; ++c) {
+        float* dst = w.gradient + k * dst_channel + static_cast<std::size_t>(c) * taps;
+        for (int tap = 0; tap < taps; tap += kTapTile * kTapTilesAtOnce) {
+          tap_gradients<count()>(w, w.src + c * src_plane, w.dst_gradient + k * dst_plane,
+                                 tap, std::min(taps, tap + kTapTile * kTapTilesAtOnce),
+                                 dst, dst_channel);
+        }
+      }
+    });
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fast kernels: one source, compiled by Highway for several instruction sets; the
+// best that the processor has is chosen at run time.
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "convoy/base/error.h"
+#include "convoy/network/kernels/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/fast.cpp"
+// Two machines' worth of build time each, and nothing our kernels could use.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include "hwy/foreach_target.h"
+// foreach_target comes first.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, kPack>;
+using V = hn::Vec<D>;
+constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
+constexpr int kVectors = kPack / kWidth;  // registers that hold one pixel of a pack
+
+// Rows of a register tile: twelve sums hide the latency of two multiply-add pipes and
+// leave room for the operands in sixteen registers.
+constexpr int kTile = 12 / kVectors > 0 ? 12 / kVectors : 1;
+
+/// The larger of both; not-a-number in `value` stays.
+HWY_INLINE V at_least(V floor, V value) {
+  return hn::IfThenElse(hn::Lt(value, floor), floor, value);
+}
+
+/// Calls work with `value` (1 .. kMost) as a compile-time constant.
+template <int kMost, class Work>
+HWY_INLINE void with_constant(int value, const Work& work) {
+  if constexpr (kMost > 1) {
+    if (value < kMost) return with_constant<kMost - 1>(value, work);
+  }
+  work(std::integral_constant<int, kMost>());
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();
+
+#include "convoy/network/kernels/convolution_inl.h"
+#include "convoy/network/kernels/pool_inl.h"
+#include "convoy/network/kernels/product_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+const Kernels* table() {
+  static const Kernels kernels = {
+      .name = hwy::TargetName(HWY_TARGET),
+      .tile = kTile,
+      .product = product,
+      .convolve_row = convolve_row,
+      .convolution_weights = convolution_weights,
+      .pool_row = pool_row,
+      .unpool_row = unpool_row,
+      .add_bias = add_bias,
+      .mask_by_sign = mask_by_sign,
+      .sum = sum,
+  };
+  return &kernels;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convoy {
+
+HWY_EXPORT(table);
+
+const Kernels& fast_kernels() { return *HWY_DYNAMIC_DISPATCH(table)(); }
+
+}  // namespace convoy
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels: the arithmetic of a network, in one table of functions.
+//
+// There is a plain table, reference_kernels(), that is correct by inspection, and a fast
+// one, fast_kernels(), chosen once for the processor at hand. Tests hold the second to
+// the first; everything above uses either without knowing which.
+//
+// Images travel in packs of sixteen. An activation is laid out
+//
+//   [pack][channel][row][column][16 images]
+//
+// so a vector register holds one pixel of several images: any number of channels and any
+// image size run at full width, padding costs no copy and flattening is free. The images
+// that fill up the last pack are zero and their gradients are zero.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace convoy {
+
+/// Images in a pack.
+inline constexpr int kPack = 16;
+
+/// Cuts rows (or output channels) into register tiles, as evenly as possible: sixteen by
+/// six are 6, 5 and 5.
+///
+/// An operand "in tiles" stands as [tile][depth][row of the tile], so that the innermost
+/// loop of a kernel reads it one number after the other.
+struct Tiles {
+  Tiles(int rows, int largest) : count((rows + largest - 1) / largest), rows(rows) {}
+
+  int begin(int tile) const {
+    return tile * (rows / count) + std::min(tile, rows % count);
+  }
+  int size(int tile) const { return begin(tile + 1) - begin(tile); }
+
+  int count;
+  int rows;
+};
+
+/// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns.
+struct Product {
+  const float* a;  // in tiles
+  const float* b;  // [depth][16]
+  float* dst;
+  std::size_t dst_row;  // from one row of dst to the next
+  int rows, depth;
+  int columns = kPack;      // at most kPack
+  bool accumulate = false;  // add to dst instead of overwriting it
+};
+
+/// One row of a convolution's output, for one pack:
+///
+///   dst[k][x] = max(floor, bias[k] + sum over c, r, s of
+///               weights[k][c][r][s] * src[c][top + r][left + x * step + s])
+///
+/// Taps that fall outside the source count as zero.
+struct ConvolutionRow {
+  const float* src;  // [src_channels][src_height][src_width][16]
+  int src_channels, src_height, src_width;
+  int taps_high, taps_wide;
+  const float* weights;  // in tiles of output channels; depth is [c][r][s]
+  const float* bias;     // nullptr counts as zeros
+  float floor;           // 0 makes it a ReLU; minus infinity does nothing
+  int top, left, step;
+  float* dst;
+  int dst_channels, columns;
+  std::size_t dst_channel, dst_column;  // strides of dst
+};
+
+/// Gradient of a convolution's weights from one pack:
+///
+///   gradient[k][c][r][s] = sum over y, x, images of
+///                          dst_gradient[k][y][x] * src[c][y * step + r][x * step + s]
+struct ConvolutionWeights {
+  const float* src;  // [src_channels][src_height][src_width][16], padding included
+  int src_channels, src_height, src_width;
+  int taps_high, taps_wide, step;
+  const float* dst_gradient;  // [dst_channels][dst_height][dst_width][16]
+  int dst_channels, dst_height, dst_width;
+  float* gradient;  // [dst_channels][src_channels][taps_high][taps_wide]
+};
+
+/// One row of max pooling, for one channel of one pack. `chosen` remembers which element
+/// of the window was the largest (the first of equals, row by row), or kNoneChosen when
+/// `relu` is set and none is positive.
+struct PoolRow {
+  const float* src;  // first row of the window
+  std::size_t src_row;
+  int window, step, columns;
+  bool relu;
+  float* dst;            // [columns][16]
+  std::uint8_t* chosen;  // [columns][16]
+};
+
+inline constexpr std::uint8_t kNoneChosen = 255;
+
+/// The reverse of PoolRow: adds each gradient to the element that was chosen.
+struct UnpoolRow {
+  const float* dst_gradient;   // [columns][16]
+  const std::uint8_t* chosen;  // [columns][16]
+  int window, step, columns;
+  float* src_gradient;
+  std::size_t src_row;
+};
+
+struct Kernels {
+  const char* name;  // the instruction set, for people
+  int tile;          // largest tile of product and convolve_row
+
+  void (*product)(const Product&);
+  void (*convolve_row)(const ConvolutionRow&);
+  void (*convolution_weights)(const ConvolutionWeights&);
+  void (*pool_row)(const PoolRow&);
+  void (*unpool_row)(const UnpoolRow&);
+
+  /// dst[i][j] = max(floor, dst[i][j] + bias[i]) for rows of kPack numbers.
+  void (*add_bias)(float* dst, const float* bias, int rows, float floor);
+  /// gradient[i] = 0 where activation[i] is not positive.
+  void (*mask_by_sign)(float* gradient, const float* activation, std::size_t size);
+  /// The sum of `size` numbers, a multiple of kPack.
+  float (*sum)(const float* values, std::size_t size);
+};
+
+const Kernels& reference_kernels();
+
+/// The best for this processor. Falls back to what every x86-64 or ARM64 machine has.
+const Kernels& fast_kernels();
+
+}  // namespace convoy

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plain kernels: one obvious loop nest each. They are what the fast ones are held to,
+// and what to read first.
+
+#include <cmath>
+#include <limits>
+
+#include "convoy/network/kernels/kernels.h"
+
+namespace convoy {
+namespace {
+
+constexpr int kTile = 6;
+
+/// The larger of both; not-a-number stays what it is, so that a divergence is seen.
+float at_least(float floor, float value) { return value < floor ? floor : value; }
+
+/// Where element (row, k) of an operand in tiles stands.
+std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
+  int tile = 0;
+  while (tiles.begin(tile + 1) <= row) ++tile;
+  const std::size_t before = static_cast<std::size_t>(tiles.begin(tile)) * depth;
+  return before + static_cast<std::size_t>(k) * tiles.size(tile) +
+         (row - tiles.begin(tile));
+}
+
+void product(const Product& p) {
+  const Tiles tiles(p.rows, kTile);
+  for (int i = 0; i < p.rows; ++i) {
+    for (int j = 0; j < p.columns; ++j) {
+      float sum = p.accumulate ? p.dst[i * p.dst_row + j] : 0.0f;
+      for (int k = 0; k < p.depth; ++k) {
+        sum += p.a[tiled_index(tiles, i, k, p.depth)] *
+               p.b[static_cast<std::size_t>(k) * kPack + j];
+      }
+      p.dst[i * p.dst_row + j] = sum;
+    }
+  }
+}
+
+float convolve_pixel(const ConvolutionRow& row, const Tiles& tiles, int k, int x,
+                     int image) {
+  const int taps = row.src_channels * row.taps_high * row.taps_wide;
+  float sum = row.bias == nullptr ? 0.0f : row.bias[k];
+  for (int c = 0, t = 0; c < row.src_channels; ++c) {
+    for (int r = 0; r < row.taps_high; ++r) {
+      for (int s = 0; s < row.taps_wide; ++s, ++t) {
+        const int y = row.top + r, column = row.left + x * row.step + s;
+        if (y < 0 || y >= row.src_height || column < 0 || column >= row.src_width)
+          continue;
+        const std::size_t pixel =
+            (static_cast<std::size_t>(c) * row.src_height + y) * row.src_width + column;
+        sum +=
+            row.weights[tiled_index(tiles, k, t, taps)] * row.src[pixel * kPack + image];
+      }
+    }
+  }
+  return sum;
+}
+
+void convolve_row(const ConvolutionRow& row) {
+  const Tiles tiles(row.dst_channels, kTile);
+  for (int k = 0; k < row.dst_channels; ++k) {
+    for (int x = 0; x < row.columns; ++x) {
+      for (int image = 0; image < kPack; ++image) {
+        row.dst[k * row.dst_channel + x * row.dst_column + image] =
+            at_least(row.floor, convolve_pixel(row, tiles, k, x, image));
+      }
+    }
+  }
+}
+
+float weight_gradient(const ConvolutionWeights& w, int k, int c, int r, int s) {
+  float sum = 0;
+  for (int y = 0; y < w.dst_height; ++y) {
+    for (int x = 0; x < w.dst_width; ++x) {
+      const std::size_t dst =
+          (static_cast<std::size_t>(k) * w.dst_height + y) * w.dst_width + x;
+      const std::size_t src =
+          (static_cast<std::size_t>(c) * w.src_height + y * w.step + r) * w.src_width +
+          x * w.step + s;
+      for (int image = 0; image < kPack; ++image) {
+        sum += w.dst_gradient[dst * kPack + image] * w.src[src * kPack + image];
+      }
+    }
+  }
+  return sum;
+}
+
+void convolution_weights(const ConvolutionWeights& w) {
+  float* gradient = w.gradient;
+  for (int k = 0; k < w.dst_channels; ++k) {
+    for (int c = 0; c < w.src_channels; ++c) {
+      for (int r = 0; r < w.taps_high; ++r) {
+        for (int s = 0; s < w.taps_wide; ++s)
+          *gradient++ = weight_gradient(w, k, c, r, s);
+      }
+    }
+  }
+}
+
+void pool_row(const PoolRow& pool) {
+  for (int x = 0; x < pool.columns; ++x) {
+    for (int image = 0; image < kPack; ++image) {
+      float best = pool.relu ? 0.0f : -std::numeric_limits<float>::infinity();
+      std::uint8_t chosen = pool.relu ? kNoneChosen : 0;
+      for (int r = 0; r < pool.window; ++r) {
+        for (int s = 0; s < pool.window; ++s) {
+          const float value =
+              pool.src[r * pool.src_row + (x * pool.step + s) * kPack + image];
+          if (!(value > best) && !std::isnan(value)) continue;
+          best = value;
+          chosen = static_cast<std::uint8_t>(r * pool.window + s);
+        }
+      }
+      pool.dst[x * kPack + image] = best;
+      pool.chosen[x * kPack + image] = chosen;
+    }
+  }
+}
+
+void unpool_row(const UnpoolRow& pool) {
+  for (int x = 0; x < pool.columns; ++x) {
+    for (int image = 0; image < kPack; ++image) {
+      const int chosen = pool.chosen[x * kPack + image];
+      if (chosen == kNoneChosen) continue;
+      const int r = chosen / pool.window, s = chosen % pool.window;
+      pool.src_gradient[r * pool.src_row + (x * pool.step + s) * kPack + image] +=
+          pool.dst_gradient[x * kPack + image];
+    }
+  }
+}
+
+void add_bias(float* dst, const float* bias, int rows, float floor) {
+  for (int i = 0; i < rows * kPack; ++i)
+    dst[i] = at_least(floor, dst[i] + bias[i / kPack]);
+}
+
+void mask_by_sign(float* gradient, const float* activation, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!(activation[i] > 0)) gradient[i] = 0;
+  }
+}
+
+float sum(const float* values, std::size_t size) {
+  float total = 0;
+  for (std::size_t i = 0; i < size; ++i) total += values[i];
+  return total;
+}
+
+}  // namespace
+
+const Kernels& reference_kernels() {
+  static const Kernels kernels = {
+      .name = "reference",
+      .tile = kTile,
+      .product = product,
+      .convolve_row = convolve_row,
+      .convolution_weights = convolution_weights,
+      .pool_row = pool_row,
+      .unpool_row = unpool_row,
+      .add_bias = add_bias,
+      .mask_by_sign = mask_by_sign,
+      .sum = sum,
+  };
+  return kernels;
+}
+
+}  // namespace convoy

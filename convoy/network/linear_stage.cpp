@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/linear_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/network/tiling.h"
+
+namespace convoy {
+namespace {
+
+// The stretch of a sum that one call of the kernel adds: so long that the right operand,
+// kDepth x 16 numbers, stays in the first-level cache.
+constexpr int kDepth = 256;
+
+// Tasks a product is cut into at most, and the smallest piece in rows.
+constexpr int kTasks = 16;
+constexpr int kLeastRows = 12;
+
+int rows_a_task(int rows) {
+  const int even = (rows + kTasks - 1) / kTasks;
+  return static_cast<int>(
+      round_up(static_cast<std::size_t>(std::max(even, kLeastRows)), kLeastRows));
+}
+
+/// Rows [first, first + rows) of a product's output: what one task computes.
+struct RowBlock {
+  RowBlock(std::size_t task, int total)
+      : first(static_cast<int>(task) * rows_a_task(total)),
+        rows(std::min(rows_a_task(total), total - first)) {}
+
+  static std::size_t count(int total) {
+    return static_cast<std::size_t>((total + rows_a_task(total) - 1) /
+                                    rows_a_task(total));
+  }
+
+  int first, rows;
+};
+
+struct Strides {
+  std::size_t row, step;
+};
+
+/// dst[pack][first + i][16] = sum over k of left[first + i][k] * right[pack][k][16] for
+/// one block of rows. `left` has the strides given; `tiles` is scratch for rows x kDepth.
+void product_with_packs(const Pass& pass, const RowBlock& block, int depth,
+                        const float* left, Strides strides, const float* right,
+                        float* dst, std::size_t dst_pack, float* tiles) {
+  for (int k = 0; k < depth; k += kDepth) {
+    const int part = std::min(kDepth, depth - k);
+    const RowsInTiles tiling(block.rows, pass.kernels.tile,
+                             static_cast<std::size_t>(part));
+    tiling.copy(left + block.first * strides.row + k * strides.step, strides.row,
+                strides.step, tiles);
+    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+      pass.kernels.product(
+          {.a = tiles,
+           .b = right + (pack * depth + k) * kPack,
+           .dst = dst + pack * dst_pack + static_cast<std::size_t>(block.first) * kPack,
+           .dst_row = kPack,
+           .rows = block.rows,
+           .depth = part,
+           .accumulate = k > 0});
+    }
+  }
+}
+
+}  // namespace
+
+LinearStage::LinearStage(const StageContext& context, const Layout& layout,
+                         const LinearOptions& options)
+    : features_(static_cast<int>(context.src.size())),
+      outputs_(options.layer.features),
+      relu_(options.relu),
+      weight_(layout.segment(options.weight).range),
+      bias_(layout.segment(options.bias).range) {
+  const auto block = [](int rows) { return static_cast<std::size_t>(rows_a_task(rows)); };
+  forward_tiles_ = context.reserve_scratch(block(outputs_) * kDepth, context.forward);
+  if (!context.training) return;
+  const std::size_t images = context.most_packs * kPack;
+  backward_tiles_ = context.reserve_scratch(block(features_) * kDepth, context.backward);
+  gradient_tiles_ = context.reserve_scratch(block(outputs_) * images, context.backward);
+  panels_ = context.plan.reserve(
+      round_up(static_cast<std::size_t>(features_), kPack) * images * sizeof(float),
+      {context.backward, context.backward});
+}
+
+void LinearStage::forward(const Pass& pass, const float* src, float* dst) {
+  const float floor = relu_ ? 0 : -std::numeric_limits<float>::infinity();
+  const auto features = static_cast<std::size_t>(features_);
+  const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
+  const std::size_t scratch = static_cast<std::size_t>(rows_a_task(outputs_)) * kDepth;
+  pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
+    const RowBlock block(task, outputs_);
+    product_with_packs(pass, block, features_, pass.values + weight_.begin, {features, 1},
+                       src, dst, dst_pack,
+                       pass.arena.get(forward_tiles_) + thread * scratch);
+    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+      pass.kernels.add_bias(
+          dst + pack * dst_pack + static_cast<std::size_t>(block.first) * kPack,
+          pass.values + bias_.begin + block.first, block.rows, floor);
+    }
+  });
+}
+
+void LinearStage::backward(const Pass& pass, const Activation& src,
+                           const Activation& dst) {
+  finish_dst_gradient(pass, dst);
+  weights_backward(pass, src.values, dst.gradient);
+  if (src.gradient != nullptr) source_backward(pass, dst.gradient, src.gradient);
+}
+
+/// Takes the gradient back through the ReLU and sums it for the bias.
+void LinearStage::finish_dst_gradient(const Pass& pass, const Activation& dst) const {
+  const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
+  pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int) {
+    const RowBlock block(task, outputs_);
+    std::fill_n(pass.gradients + bias_.begin + block.first, block.rows, 0.0f);
+    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+      const std::size_t from =
+          pack * dst_pack + static_cast<std::size_t>(block.first) * kPack;
+      if (relu_) {
+        pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from,
+                                  static_cast<std::size_t>(block.rows) * kPack);
+      }
+      for (int i = 0; i < block.rows; ++i) {
+        pass.gradients[bias_.begin + block.first + i] += pass.kernels.sum(
+            dst.gradient + from + static_cast<std::size_t>(i) * kPack, kPack);
+      }
+    }
+  });
+}
+
+void LinearStage::turn_into_panels(const Pass& pass, const float* src) {
+  const std::size_t count = round_up(static_cast<std::size_t>(features_), kPack) / kPack;
+  float* panels = pass.arena.get(panels_);
+  pass.team.run(count, [&](std::size_t panel, int) {
+    const int first = static_cast<int>(panel) * kPack;
+    const int width = std::min(kPack, features_ - first);
+    float* to = panels + panel * pass.packs * kPack * kPack;
+    for (std::size_t pack = 0; pack < pass.packs; ++pack, to += kPack * kPack) {
+      const float* from = src + (pack * features_ + first) * kPack;
+      if (width < kPack) std::fill_n(to, kPack * kPack, 0.0f);
+      for (int f = 0; f < width; ++f) {
+        for (int image = 0; image < kPack; ++image) {
+          to[image * kPack + f] = from[f * kPack + image];
+        }
+      }
+    }
+  });
+}
+
+void LinearStage::weights_backward(const Pass& pass, const float* src,
+                                   const float* dst_gradient) {
+  turn_into_panels(pass, src);
+  const std::size_t images = pass.packs * kPack;
+  const float* panels = pass.arena.get(panels_);
+  pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
+    const RowBlock block(task, outputs_);
+    // The left operand: for each image, the gradients of the block's outputs.
+    float* tiles = pass.arena.get(gradient_tiles_) +
+                   static_cast<std::size_t>(thread) * rows_a_task(outputs_) * images;
+    const Tiles cut(block.rows, pass.kernels.tile);
+    for (int tile = 0; tile < cut.count; ++tile) {
+      float* to = tiles + static_cast<std::size_t>(cut.begin(tile)) * images;
+      for (std::size_t n = 0; n < images; ++n) {
+        const float* from =
+            dst_gradient + ((n / kPack) * outputs_ + block.first) * kPack + n % kPack;
+        for (int i = cut.begin(tile); i < cut.begin(tile + 1); ++i)
+          *to++ = from[i * kPack];
+      }
+    }
+    for (int f = 0; f < features_; f += kPack) {
+      pass.kernels.product({.a = tiles,
+                            .b = panels + static_cast<std::size_t>(f) * images,
+                            .dst = pass.gradients + weight_.begin +
+                                   static_cast<std::size_t>(block.first) * features_ + f,
+                            .dst_row = static_cast<std::size_t>(features_),
+                            .rows = block.rows,
+                            .depth = static_cast<int>(images),
+                            .columns = std::min(kPack, features_ - f)});
+    }
+  });
+}
+
+void LinearStage::source_backward(const Pass& pass, const float* dst_gradient,
+                                  float* src_gradient) {
+  const auto features = static_cast<std::size_t>(features_);
+  const std::size_t scratch = static_cast<std::size_t>(rows_a_task(features_)) * kDepth;
+  pass.team.run(RowBlock::count(features_), [&](std::size_t task, int thread) {
+    product_with_packs(pass, RowBlock(task, features_), outputs_,
+                       pass.values + weight_.begin, {1, features}, dst_gradient,
+                       src_gradient, features * kPack,
+                       pass.arena.get(backward_tiles_) + thread * scratch);
+  });
+}
+
+}  // namespace convoy

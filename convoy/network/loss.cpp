@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoy {
+
+LossSum& LossSum::operator+=(const LossSum& other) {
+  loss += other.loss;
+  correct += other.correct;
+  samples += other.samples;
+  return *this;
+}
+
+double LossSum::mean_loss() const {
+  return samples == 0 ? 0 : loss / static_cast<double>(samples);
+}
+
+double LossSum::accuracy() const {
+  return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
+}
+
+SoftmaxLoss::SoftmaxLoss(const StageContext& context)
+    : classes_(context.src.size()),
+      normalizers_(context.most_packs * kPack),
+      losses_(context.most_packs * kPack),
+      predictions_(context.most_packs * kPack) {}
+
+LossSum SoftmaxLoss::forward(const Pass& pass, const float* logits,
+                             std::span<const std::int32_t> labels) {
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    const std::size_t last = std::min(labels.size(), (pack + 1) * kPack);
+    for (std::size_t n = pack * kPack; n < last; ++n) {
+      const float* of_image = logits + pack * classes_ * kPack + n % kPack;
+      std::size_t best = 0;
+      for (std::size_t c = 1; c < classes_; ++c) {
+        if (of_image[c * kPack] > of_image[best * kPack]) best = c;
+      }
+      float sum = 0;
+      for (std::size_t c = 0; c < classes_; ++c) {
+        sum += std::exp(of_image[c * kPack] - of_image[best * kPack]);
+      }
+      normalizers_[n] = of_image[best * kPack] + std::log(sum);
+      losses_[n] =
+          normalizers_[n] - of_image[static_cast<std::size_t>(labels[n]) * kPack];
+      predictions_[n] = static_cast<std::int32_t>(best);
+    }
+  });
+  LossSum result{.samples = labels.size()};
+  for (std::size_t n = 0; n < labels.size(); ++n) {
+    result.loss += losses_[n];
+    result.correct += predictions_[n] == labels[n] ? 1 : 0;
+  }
+  return result;
+}
+
+void SoftmaxLoss::backward(const Pass& pass, const float* logits,
+                           std::span<const std::int32_t> labels, float scale,
+                           float* gradient) const {
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    std::fill_n(gradient + pack * classes_ * kPack, classes_ * kPack, 0.0f);
+    const std::size_t last = std::min(labels.size(), (pack + 1) * kPack);
+    for (std::size_t n = pack * kPack; n < last; ++n) {
+      const std::size_t image = pack * classes_ * kPack + n % kPack;
+      for (std::size_t c = 0; c < classes_; ++c) {
+        const std::size_t i = image + c * kPack;
+        const float target = static_cast<std::size_t>(labels[n]) == c ? 1.0f : 0.0f;
+        gradient[i] = scale * (std::exp(logits[i] - normalizers_[n]) - target);
+      }
+    }
+  });
+}
+
+}  // namespace convoy

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SoftmaxLoss: softmax with cross-entropy over a network's last activation.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/network/stage.h"
+
+namespace convoy {
+
+/// Sums over samples, exact where they are integers. Lanes and ranks add them up.
+struct LossSum {
+  double loss = 0;
+  std::size_t correct = 0;
+  std::size_t samples = 0;
+
+  LossSum& operator+=(const LossSum& other);
+  double mean_loss() const;
+  double accuracy() const;
+};
+
+class SoftmaxLoss {
+ public:
+  SoftmaxLoss(const StageContext& context);
+
+  /// Loss of the samples whose labels are given; remembers what backward needs.
+  LossSum forward(const Pass& pass, const float* logits,
+                  std::span<const std::int32_t> labels);
+
+  /// gradient = scale * d(sum of losses) / d(logits); zero for images beyond the labels.
+  void backward(const Pass& pass, const float* logits,
+                std::span<const std::int32_t> labels, float scale, float* gradient) const;
+
+  /// The class with the largest logit (the first of equals) for each sample of the last
+  /// forward().
+  std::span<const std::int32_t> predictions() const { return predictions_; }
+
+ private:
+  std::size_t classes_;
+  std::vector<float> normalizers_;  // by image: log of the sum of exponentials
+  std::vector<double> losses_;      // by image
+  std::vector<std::int32_t> predictions_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/models.h"
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+Model lenet5(Shape input, int classes) {
+  return {"lenet5",
+          input,
+          {Convolution{.name = "conv1", .channels = 6, .kernel = 5, .padding = 2}, Relu{},
+           MaxPool{2},  //
+           Convolution{.name = "conv2", .channels = 16, .kernel = 5}, Relu{}, MaxPool{2},
+           Flatten{},                   //
+           Linear{"fc1", 120}, Relu{},  //
+           Linear{"fc2", 84}, Relu{},   //
+           Linear{"fc3", classes}}};
+}
+
+Model cnn1(Shape input, int classes) {
+  return {"cnn1",
+          input,
+          {Convolution{.name = "conv1", .channels = 32, .kernel = 3}, Relu{},
+           // No ReLU after the second convolution: so the published model has it.
+           Convolution{.name = "conv2", .channels = 64, .kernel = 3}, MaxPool{2},
+           Dropout{0.25f}, Flatten{},                  //
+           Linear{"fc1", 128}, Relu{}, Dropout{0.5f},  //
+           Linear{"fc2", classes}}};
+}
+
+Model mlp6(Shape input, int classes) {
+  Model model{"mlp6", input, {Flatten{}}};
+  int number = 1;
+  for (const int features : {1024, 512, 256, 128, 64, 32}) {
+    model.layers.push_back(Linear{"fc" + std::to_string(number++), features});
+    model.layers.push_back(Relu{});
+  }
+  model.layers.push_back(Linear{"fc" + std::to_string(number), classes});
+  return model;
+}
+
+const ModelEntry kEntries[] = {
+    {"lenet5",
+     "two convolutions and three linear layers, for 28x28 digits",
+     {1, 28, 28},
+     lenet5},
+    {"cnn1", "two 3x3 convolutions with dropout, for 28x28 images", {1, 28, 28}, cnn1},
+    {"mlp6", "six hidden linear layers on flattened pixels", {3, 32, 32}, mlp6},
+};
+
+}  // namespace
+
+std::span<const ModelEntry> model_entries() { return kEntries; }
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : kEntries) names.push_back(entry.name);
+  return names;
+}
+
+const ModelEntry& find_model(const std::string& name) {
+  const auto entry = std::ranges::find(kEntries, name, &ModelEntry::name);
+  if (entry != std::end(kEntries)) return *entry;
+  const std::vector<std::string> names = model_names();
+  const std::string nearest = nearest_name(name, names);
+  throw InputError(InputKind::settings,
+                   {.where = "model",
+                    .found = name,
+                    .expected = "one of " + join(names),
+                    .hint = nearest.empty() ? "" : "did you mean " + nearest + "?"});
+}
+
+Model make_model(const std::string& name, Shape input, int classes) {
+  return find_model(name).make(input, classes);
+}
+
+}  // namespace convoy

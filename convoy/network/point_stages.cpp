@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/point_stages.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/random.h"
+
+namespace convoy {
+
+void ReluStage::forward(const Pass& pass, const float* src, float* dst) {
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    std::transform(src + pack * size_, src + (pack + 1) * size_, dst + pack * size_,
+                   [](float value) { return value < 0 ? 0.0f : value; });
+  });
+}
+
+void ReluStage::backward(const Pass& pass, const Activation& src, const Activation& dst) {
+  if (src.gradient == nullptr) return;
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    const std::size_t from = pack * size_;
+    std::copy_n(dst.gradient + from, size_, src.gradient + from);
+    pass.kernels.mask_by_sign(src.gradient + from, dst.values + from, size_);
+  });
+}
+
+MaxPoolStage::MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape dst)
+    : window_(layer.window),
+      step_(layer.step == 0 ? layer.window : layer.step),
+      src_(context.src),
+      dst_(dst),
+      chosen_(context.plan.reserve(
+          context.most_packs * pack_floats(dst),
+          {context.forward, std::max(context.forward, context.backward)})) {}
+
+void MaxPoolStage::forward(const Pass& pass, const float* src, float* dst) {
+  const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
+  const auto channels = static_cast<std::size_t>(src_.channels);
+  auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  pass.team.run(pass.packs * channels, [&](std::size_t plane, int) {
+    for (int row = 0; row < dst_.height; ++row) {
+      const std::size_t from = (plane * src_.height + row * step_) * src_row;
+      const std::size_t to = (plane * dst_.height + row) * dst_row;
+      pass.kernels.pool_row({src + from, src_row, window_, step_, dst_.width,
+                             /*relu=*/false, dst + to, chosen + to});
+    }
+  });
+}
+
+void MaxPoolStage::backward(const Pass& pass, const Activation& src,
+                            const Activation& dst) {
+  if (src.gradient == nullptr) return;
+  const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
+  const auto channels = static_cast<std::size_t>(src_.channels);
+  const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  pass.team.run(pass.packs * channels, [&](std::size_t plane, int) {
+    std::fill_n(src.gradient + plane * src_.height * src_row, src_.height * src_row,
+                0.0f);
+    for (int row = 0; row < dst_.height; ++row) {
+      const std::size_t to = (plane * src_.height + row * step_) * src_row;
+      const std::size_t from = (plane * dst_.height + row) * dst_row;
+      pass.kernels.unpool_row({dst.gradient + from, chosen + from, window_, step_,
+                               dst_.width, src.gradient + to, src_row});
+    }
+  });
+}
+
+DropoutStage::DropoutStage(const StageContext& context, const Dropout& layer)
+    : probability_(layer.probability),
+      features_(context.src.size()),
+      number_(context.number),
+      kept_(context.plan.reserve(
+          context.most_packs * features_ * sizeof(std::uint16_t),
+          {context.forward, std::max(context.forward, context.backward)})) {}
+
+namespace {
+
+/// Sixteen decisions for one feature of a pack: sixteen bits of randomness each.
+std::uint16_t draw_kept(const RandomStream& random, std::uint64_t index,
+                        std::uint32_t threshold) {
+  std::uint16_t kept = 0;
+  for (int half = 0; half < 2; ++half) {
+    const auto words = random.block(2 * index + half);
+    for (int i = 0; i < 8; ++i) {
+      const std::uint32_t bits = words[i / 2] >> (i % 2 * 16) & 0xFFFF;
+      kept |= static_cast<std::uint16_t>((bits >= threshold ? 1u : 0u) << (half * 8 + i));
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+void DropoutStage::scale_kept(const Pass& pass, const float* from, float* to,
+                              bool draw) const {
+  constexpr std::size_t kChunk = 64;
+  const RandomStream random(pass.key.seed, Purpose::dropout, pass.key.step,
+                            pass.key.lane << 16 | number_);
+  const auto threshold = static_cast<std::uint32_t>(std::lround(probability_ * 65536));
+  const float factors[2] = {0.0f, 1.0f / (1.0f - probability_)};
+  auto* kept = pass.arena.get<std::uint16_t>(kept_);
+  const std::size_t rows = pass.packs * features_;
+  pass.team.run((rows + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
+    for (std::size_t i = chunk * kChunk; i < std::min(rows, (chunk + 1) * kChunk); ++i) {
+      if (draw) kept[i] = draw_kept(random, i, threshold);
+      const unsigned bits = kept[i];
+      for (int image = 0; image < kPack; ++image) {
+        to[i * kPack + image] = from[i * kPack + image] * factors[bits >> image & 1];
+      }
+    }
+  });
+}
+
+void DropoutStage::forward(const Pass& pass, const float* src, float* dst) {
+  scale_kept(pass, src, dst, /*draw=*/true);
+}
+
+void DropoutStage::backward(const Pass& pass, const Activation& src,
+                            const Activation& dst) {
+  if (src.gradient != nullptr)
+    scale_kept(pass, dst.gradient, src.gradient, /*draw=*/false);
+}
+
+}  // namespace convoy

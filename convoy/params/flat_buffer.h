@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FlatBuffer: the numbers of a layout: values, gradients, or an optimizer's state.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "convoy/base/aligned.h"
+#include "convoy/base/range.h"
+#include "convoy/base/sha256.h"
+#include "convoy/params/layout.h"
+
+namespace convoy {
+
+class FlatBuffer {
+ public:
+  /// All zero, padding included.
+  explicit FlatBuffer(const Layout& layout) : numbers_(layout.size()) {}
+
+  float* data() { return numbers_.data(); }
+  const float* data() const { return numbers_.data(); }
+  std::size_t size() const { return numbers_.size(); }
+
+  std::span<float> view(Range range) {
+    return numbers_.span().subspan(range.begin, range.size());
+  }
+  std::span<const float> view(Range range) const {
+    return numbers_.span().subspan(range.begin, range.size());
+  }
+
+ private:
+  AlignedBuffer<float> numbers_;
+};
+
+/// SHA-256 over every parameter in the layout's order, without padding: two runs that end
+/// at the same digest ended at the same bits.
+inline std::string weights_sha256(const Layout& layout, const FlatBuffer& values) {
+  Sha256 digest;
+  for (const Segment& segment : layout.segments()) {
+    digest.add(std::as_bytes(values.view(segment.range)));
+  }
+  return digest.hex();
+}
+
+}  // namespace convoy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/params/layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+std::size_t Layout::parameter_count() const {
+  return std::accumulate(
+      segments_.begin(), segments_.end(), std::size_t{0},
+      [](std::size_t sum, const Segment& segment) { return sum + segment.range.size(); });
+}
+
+const Segment& Layout::segment(SegmentId id) const {
+  return segments_.at(static_cast<std::size_t>(id));
+}
+
+Range Layout::unit(UnitId id) const { return units_.at(static_cast<std::size_t>(id)); }
+
+LayoutBuilder::LayoutBuilder(std::size_t unit_multiple) : unit_multiple_(unit_multiple) {
+  check(unit_multiple > 0, "units are padded to a positive multiple");
+}
+
+UnitId LayoutBuilder::begin_unit() {
+  pad();
+  layout_.units_.push_back({layout_.size_, layout_.size_});
+  return UnitId{layout_.units_.size() - 1};
+}
+
+SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape,
+                             Role role) {
+  check(!layout_.units_.empty(), "a segment belongs to a unit");
+  check(std::ranges::none_of(layout_.segments_,
+                             [&](const Segment& other) { return other.name == name; }),
+        "segment names are unique");
+  const std::size_t size =
+      std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+  const Range range = {layout_.size_, layout_.size_ + size};
+  layout_.segments_.push_back({std::move(name), std::move(shape), range,
+                               UnitId{layout_.units_.size() - 1}, role});
+  layout_.size_ = layout_.units_.back().end = range.end;
+  return SegmentId{layout_.segments_.size() - 1};
+}
+
+Layout LayoutBuilder::build() && {
+  pad();
+  return std::move(layout_);
+}
+
+void LayoutBuilder::pad() {
+  if (layout_.units_.empty()) return;
+  layout_.size_ = layout_.units_.back().end = round_up(layout_.size_, unit_multiple_);
+}
+
+}  // namespace convoy

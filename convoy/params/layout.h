@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layout: where every parameter of a network lives in one flat buffer.
+//
+// A network declares its parameters once, unit by unit, in forward order. The layout puts
+// them end to end and pads each unit:
+//
+//   |<------------- unit 0 ------------->|<------------ unit 1 ------------>|
+//   | conv.weight | conv.bias |  padding | fc.weight | fc.bias |   padding  |
+//
+// Two things follow, and the strategies rest on them:
+//
+//   - a unit's gradients are one contiguous range, sent without a copy;
+//   - backward fills the gradient buffer from its last unit to its first.
+//
+// Values, gradients and optimizer state share one layout, so an offset means the same in
+// each of them and on every rank. A layout owns no numbers (FlatBuffer does) and never
+// changes once built.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/base/range.h"
+
+namespace convoy {
+
+/// A stretch of the network that a strategy handles as one.
+enum class UnitId : std::size_t {};
+
+/// One parameter tensor.
+enum class SegmentId : std::size_t {};
+
+/// What a segment is for. Optimizers choose by role, never by name or position.
+enum class Role { weight, bias };
+
+struct Segment {
+  std::string name;                // unique, e.g. "conv1.weight"
+  std::vector<std::size_t> shape;  // as PyTorch has it: weights (out, in ...)
+  Range range;                     // in elements, padding excluded
+  UnitId unit;
+  Role role;
+};
+
+class Layout {
+ public:
+  /// Number of elements, padding included.
+  std::size_t size() const { return size_; }
+
+  /// Number of elements that are parameters.
+  std::size_t parameter_count() const;
+
+  std::size_t unit_count() const { return units_.size(); }
+
+  /// All segments, in forward order.
+  std::span<const Segment> segments() const { return segments_; }
+
+  const Segment& segment(SegmentId id) const;
+
+  /// A unit's elements, padding included.
+  Range unit(UnitId id) const;
+
+ private:
+  friend class LayoutBuilder;
+
+  std::vector<Segment> segments_;
+  std::vector<Range> units_;
+  std::size_t size_ = 0;
+};
+
+/// Collects segments in forward order. Use once, then build().
+class LayoutBuilder {
+ public:
+  /// Every unit is padded to a multiple of `unit_multiple` elements.
+  explicit LayoutBuilder(std::size_t unit_multiple);
+
+  /// Ends the current unit, if any, and begins the next.
+  UnitId begin_unit();
+
+  /// Adds a segment to the current unit.
+  /// Requires: no other segment has this name.
+  SegmentId add(std::string name, std::vector<std::size_t> shape, Role role);
+
+  Layout build() &&;
+
+ private:
+  void pad();
+
+  Layout layout_;
+  std::size_t unit_multiple_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PassListener: what a network tells whoever is listening as a pass proceeds.
+//
+// This is the whole seam between network/ and strategy/. The network calls it and knows
+// nothing of ranks; a strategy implements it and knows nothing of layers. Both speak only
+// of the units and segments of a Layout.
+//
+// One step, for a network of units 0 .. n-1:
+//
+//   before_forward(0) after_forward(0) ... before_forward(n-1) after_forward(n-1)
+//   before_backward(n-1) gradient_ready(..)* ... before_backward(0) gradient_ready(..)*
+//
+// Calls come from one thread, in the same order on every rank.
+
+#pragma once
+
+#include "convoy/params/layout.h"
+
+namespace convoy {
+
+class PassListener {
+ public:
+  virtual ~PassListener() = default;
+
+  /// The unit's values are about to be read. They must be complete on return.
+  virtual void before_forward(UnitId) {}
+
+  /// The unit's values are not read again before before_backward.
+  virtual void after_forward(UnitId) {}
+
+  /// As before_forward, for the backward pass.
+  virtual void before_backward(UnitId) {}
+
+  /// The segment's gradient is final, and its value is not read again in this step.
+  /// Comes once a step for each segment, a shared one included.
+  virtual void gradient_ready(SegmentId) {}
+};
+
+}  // namespace convoy
