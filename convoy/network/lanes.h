@@ -36,6 +36,11 @@ class Lanes {
   LossSum run(const Samples& batch, const FlatBuffer& values, const PassKey& key,
               FlatBuffer& gradients, PassListener& listener);
 
+  /// Memory of gradients besides the caller's.
+  std::size_t extra_bytes() const {
+    return (spine_.size() + sub_sums_.size()) * layout_.size() * sizeof(float);
+  }
+
   /// Samples of the longest lane of a batch.
   static std::size_t most_samples(std::size_t batch, std::size_t lanes) {
     return (batch + lanes - 1) / lanes;

@@ -86,5 +86,9 @@ HWY_EXPORT(table);
 
 const Kernels& fast_kernels() { return *HWY_DYNAMIC_DISPATCH(table)(); }
 
+const char* kernel_library() {
+  return "Highway " HWY_STR(HWY_MAJOR) "." HWY_STR(HWY_MINOR) "." HWY_STR(HWY_PATCH);
+}
+
 }  // namespace convoy
 #endif

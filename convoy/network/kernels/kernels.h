@@ -131,4 +131,7 @@ const Kernels& reference_kernels();
 /// The best for this processor. Falls back to what every x86-64 or ARM64 machine has.
 const Kernels& fast_kernels();
 
+/// What the fast kernels are written with: "Highway 1.0.3".
+const char* kernel_library();
+
 }  // namespace convoy

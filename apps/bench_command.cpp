@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "convoy/base/text.h"
+#include "convoy/train/step_bench.h"
+
+namespace convoy {
+namespace {
+
+struct BenchArguments {
+  SettingArguments settings;
+  StepBenchOptions options;
+  bool as_json = false;
+};
+
+void print_json(const StepBenchResult& result) {
+  const nlohmann::json json = {
+      {"model", result.model},
+      {"batch_size", result.batch_size},
+      {"threads", result.threads},
+      {"lanes", result.lanes},
+      {"kernels", result.kernels},
+      {"steps", result.steps},
+      {"step_ms",
+       {{"p50", result.p50_ms}, {"p90", result.p90_ms}, {"min", result.min_ms}}},
+      {"images_per_second", result.images_per_second},
+      {"probe_gflops",
+       {{"before", result.probe_before_gflops}, {"after", result.probe_after_gflops}}},
+      {"activation_bytes", result.arena_bytes}};
+  fmt::print("{}\n", json.dump());
+}
+
+void print_text(const StepBenchResult& result) {
+  fmt::print("{}, batch {}, {} threads, {} lanes, {} kernels, {} steps\n", result.model,
+             result.batch_size, result.threads, result.lanes, result.kernels,
+             result.steps);
+  fmt::print("step      p50 {:.3f} ms   p90 {:.3f} ms   min {:.3f} ms\n", result.p50_ms,
+             result.p90_ms, result.min_ms);
+  fmt::print("images/s  {}\n",
+             with_commas(static_cast<std::uint64_t>(result.images_per_second)));
+  fmt::print("FMA probe {:.0f} GFLOP/s before, {:.0f} after\n",
+             result.probe_before_gflops, result.probe_after_gflops);
+}
+
+ExitCode bench(const BenchArguments& arguments) {
+  const StepBenchResult result =
+      bench_step(arguments.settings.resolve(), arguments.options);
+  arguments.as_json ? print_json(result) : print_text(result);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* command = app.add_subcommand("bench", "Measure the speed of this machine");
+  command->require_subcommand(1);
+  CLI::App* step = command->add_subcommand("step", "Time of a training step");
+  step->footer(
+      "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"
+      "  convoy bench step model=cnn1 cluster.threads=1 --json\n");
+  arguments->settings.add_to(*step);
+  step->add_option("--seconds", arguments->options.seconds, "how long to measure (2)")
+      ->check(CLI::PositiveNumber);
+  step->add_flag("--json", arguments->as_json, "one JSON object");
+  step->callback(
+      [arguments, &action] { action = [arguments] { return bench(*arguments); }; });
+}
+
+}  // namespace convoy

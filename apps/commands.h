@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands: each adds itself to the command line and, when chosen, runs.
+
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "convoy/train/exit_code.h"
+#include "convoy/train/settings.h"
+
+namespace convoy {
+
+/// What the chosen command does; returns how it ended.
+using Action = std::function<ExitCode()>;
+
+/// The command line's settings: "name=value" and --config files.
+struct SettingArguments {
+  std::vector<std::string> assignments;
+  std::vector<std::filesystem::path> files;
+
+  void add_to(CLI::App& command);
+  Settings resolve() const;
+};
+
+void add_train_command(CLI::App& app, Action& action, const std::string& command_line);
+void add_eval_command(CLI::App& app, Action& action);
+void add_models_command(CLI::App& app, Action& action);
+void add_data_command(CLI::App& app, Action& action);
+void add_bench_command(CLI::App& app, Action& action);
+
+}  // namespace convoy

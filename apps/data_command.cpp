@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/commands.h"
+#include "convoy/base/text.h"
+#include "convoy/data/catalog.h"
+#include "convoy/data/get.h"
+#include "convoy/data/source.h"
+#include "convoy/train/progress.h"
+
+namespace convoy {
+namespace {
+
+struct DataArguments {
+  std::string name;
+  std::string from;
+  std::filesystem::path to;
+  std::filesystem::path root;
+};
+
+ExitCode list() {
+  fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", "dataset", "image", "train", "test",
+             "what it is; how to get it");
+  for (const DataSource& source : data_sources()) {
+    fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", source.name,
+               fmt::format("{}x{}x{}", source.shape.channels, source.shape.height,
+                           source.shape.width),
+               with_commas(source.train_count), with_commas(source.test_count),
+               source.description);
+    if (!source.how_to_get.empty()) fmt::print("{:44}{}\n", "", source.how_to_get);
+  }
+  return ExitCode::done;
+}
+
+ExitCode get(const DataArguments& arguments) {
+  const bool terminal = is_terminal(stderr);
+  const auto folder =
+      get_data(arguments.name,
+               {.from = arguments.from,
+                .to = arguments.to,
+                .progress = [&](const std::string& what, std::size_t done, std::size_t) {
+                  if (terminal)
+                    fmt::print(stderr, "\r\x1b[K{} {}", what, human_bytes(done));
+                }});
+  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  if (folder.empty()) {
+    fmt::print("{} is made in memory: there is nothing to get\n", arguments.name);
+  } else {
+    fmt::print("{} is in {}\n", arguments.name, folder.string());
+  }
+  return ExitCode::done;
+}
+
+void print_split(const char* name, const SplitCheck& split,
+                 const std::vector<std::string>& classes) {
+  fmt::print("{:<6} {} samples, pixels of mean {:.4f} and deviation {:.4f}\n", name,
+             with_commas(split.count), split.pixels.mean, split.pixels.deviation);
+  for (std::size_t label = 0; label < classes.size(); ++label) {
+    fmt::print("       {:>3} {:<12} {:>8}\n", label, classes[label],
+               with_commas(split.per_class[label]));
+  }
+}
+
+ExitCode check(const DataArguments& arguments) {
+  const DataCheck result = check_data({.name = arguments.name, .root = arguments.root});
+  fmt::print("{} {}\n", result.name,
+             result.folder.empty() ? "(made in memory)" : "in " + result.folder.string());
+  print_split("train", result.train, result.classes);
+  print_split("test", result.test, result.classes);
+  fmt::print("all files are whole and as published\n");
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_data_command(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<DataArguments>();
+  CLI::App* command = app.add_subcommand("data", "List, get and check datasets");
+  command->require_subcommand(1);
+
+  CLI::App* list_command = command->add_subcommand("list", "What datasets there are");
+  list_command->callback([&action] { action = list; });
+
+  CLI::App* get_command =
+      command->add_subcommand("get", "Bring a dataset onto this machine, verified");
+  get_command->footer(
+      "Examples:\n  convoy data get mnist\n"
+      "  convoy data get mnist --from /mnt/datasets/mnist\n"
+      "  convoy data get mnist --from https://example.org/mnist\n");
+  get_command->add_option("name", arguments->name, "a dataset")->required();
+  get_command->add_option("--from", arguments->from,
+                          "a folder, .tgz or URL that holds its files, plain or .gz");
+  get_command->add_option("--to", arguments->to,
+                          "the folder to put it in (the user's cache)");
+  get_command->callback(
+      [arguments, &action] { action = [arguments] { return get(*arguments); }; });
+
+  CLI::App* check_command =
+      command->add_subcommand("check", "Check a dataset's files, counts and pixels");
+  check_command->footer("Example:\n  convoy data check fashion_mnist\n");
+  check_command->add_option("name", arguments->name, "a dataset")->required();
+  check_command->add_option("--root", arguments->root,
+                            "where its files are (searched for)");
+  check_command->callback(
+      [arguments, &action] { action = [arguments] { return check(*arguments); }; });
+}
+
+}  // namespace convoy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "convoy/base/file.h"
+#include "convoy/report/confusion_picture.h"
+#include "convoy/train/checkpoint.h"
+#include "convoy/train/evaluation.h"
+#include "convoy/train/workload.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvalArguments {
+  fs::path target;
+  fs::path out;
+  SettingArguments settings;
+};
+
+/// The run a checkpoint belongs to: <run>/checkpoints/<step>.
+fs::path run_folder_of(const fs::path& checkpoint) {
+  return fs::weakly_canonical(checkpoint).parent_path().parent_path();
+}
+
+/// Settings of the run the checkpoint is from, then what the command line says.
+Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
+  SettingArguments all = arguments.settings;
+  const fs::path config = run_folder_of(checkpoint) / "config.yaml";
+  if (fs::exists(config)) all.files.insert(all.files.begin(), config);
+  return all.resolve();
+}
+
+ExitCode eval(const EvalArguments& arguments) {
+  const fs::path checkpoint = find_checkpoint(arguments.target);
+  const Settings settings = eval_settings(arguments, checkpoint);
+  const Workload work = load_workload(settings);
+  FlatBuffer values(work.layout);
+  const CheckpointState state = load_checkpoint(checkpoint, work.layout, values);
+
+  ThreadTeam team(chosen_threads(settings));
+  Evaluator evaluator(work.model, work.layout, chosen_kernels(settings), team);
+  const EvaluationResult result =
+      evaluator.run(work.data.test, state.normalization, values);
+
+  nlohmann::json json = classification_json(result.matrix);
+  json["checkpoint"] = checkpoint.string();
+  json["step"] = state.step;
+  json["model"] = settings.model.name;
+  json["data"] = settings.data.name;
+  json["loss"] = result.sum.mean_loss();
+  json["weights_sha256"] = weights_sha256(work.layout, values);
+  const fs::path out = arguments.out.empty() ? run_folder_of(checkpoint) : arguments.out;
+  make_folders(out);
+  write_atomically(out / "eval.json", json.dump(2) + "\n");
+  const std::string title = fmt::format(
+      "{} on {}, step {}: {:.2f} % of {}", settings.model.name, settings.data.name,
+      state.step, 100 * result.sum.accuracy(), result.sum.samples);
+  write_atomically(out / "confusion.svg", confusion_svg(result.matrix, title));
+
+  fmt::print("{}\n\n{}\n{}\n", checkpoint.string(), classification_report(result.matrix),
+             confusion_table(result.matrix));
+  fmt::print("test accuracy {:.2f} % ({}/{}), loss {:.4f}\n", 100 * result.sum.accuracy(),
+             result.sum.correct, result.sum.samples, result.sum.mean_loss());
+  fmt::print("written to {}\n", fmt::format("{} and {}", (out / "eval.json").string(),
+                                            (out / "confusion.svg").string()));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<EvalArguments>();
+  CLI::App* command =
+      app.add_subcommand("eval", "Evaluate a run or checkpoint on its test set");
+  command->footer(
+      "Examples:\n"
+      "  convoy eval runs/NAME\n"
+      "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n");
+  command->add_option("target", arguments->target, "a run's folder or a checkpoint")
+      ->required();
+  command->add_option("--out", arguments->out,
+                      "folder for eval.json and confusion.svg (the run's folder)");
+  arguments->settings.add_to(*command);
+  command->callback(
+      [arguments, &action] { action = [arguments] { return eval(*arguments); }; });
+}
+
+}  // namespace convoy

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// convoy: the command line. Commands and flags only; the work is in the library.
+
+#include <cstdio>
+#include <new>
+
+#include "apps/commands.h"
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+#include "convoy/train/settings_resolve.h"
+#include "convoy/train/version.h"
+#include "convoy/train/workload.h"
+
+namespace convoy {
+
+void SettingArguments::add_to(CLI::App& command) {
+  command.add_option("settings", assignments,
+                     "settings as name=value; see docs/settings.md");
+  command.add_option("--config", files, "a YAML file with settings; may be repeated");
+}
+
+Settings SettingArguments::resolve() const {
+  return resolve_settings(assignments, files,
+                          {.names = known_names(), .folders = config_folders()});
+}
+
+namespace {
+
+std::string join_arguments(int argc, char** argv) {
+  std::string text = argv[0];
+  for (int i = 1; i < argc; ++i) text += std::string(" ") + argv[i];
+  return text;
+}
+
+ExitCode fail(ExitCode code, const char* kind, const char* what) {
+  std::fprintf(stderr, "convoy: %s: %s\n", kind, what);
+  return code;
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app(
+      "convoy trains neural networks on CPUs.\n\nExample:\n  convoy train "
+      "experiment=fashion_lenet5\n",
+      "convoy");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_details());
+  Action action;
+  add_train_command(app, action, join_arguments(argc, argv));
+  add_eval_command(app, action);
+  add_models_command(app, action);
+  add_data_command(app, action);
+  add_bench_command(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_text = error.get_exit_code() == 0;  // --help, --version
+    app.exit(error);
+    return asked_for_text ? ExitCode::done : ExitCode::usage;
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace convoy
+
+int main(int argc, char** argv) {
+  using namespace convoy;
+  const auto code = [&] {
+    try {
+      return run(argc, argv);
+    } catch (const InputError& error) {
+      return fail(exit_code(error.kind()), "bad input", error.what());
+    } catch (const PeerError& error) {
+      return fail(ExitCode::peer_unreachable, "lost a peer", error.what());
+    } catch (const std::bad_alloc&) {
+      return fail(ExitCode::cannot_read_write, "out of memory",
+                  "try a smaller train.batch_size, or more lanes (train.lanes)");
+    } catch (const std::exception& error) {
+      return fail(ExitCode::bug, "bug", error.what());
+    }
+  }();
+  return static_cast<int>(code);
+}

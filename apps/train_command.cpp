@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <memory>
+
+#include "apps/commands.h"
+#include "convoy/base/cpu.h"
+#include "convoy/base/text.h"
+#include "convoy/train/settings_schema.h"
+#include "convoy/train/trainer.h"
+#include "convoy/train/version.h"
+
+namespace convoy {
+namespace {
+
+struct TrainArguments {
+  SettingArguments settings;
+  bool dry_run = false;
+};
+
+void say_outcome(const Outcome& outcome, const RunFolder& folder) {
+  if (outcome.test) {
+    fmt::print("\n{}\n{}", classification_report(outcome.test->matrix),
+               confusion_table(outcome.test->matrix));
+    const LossSum& sum = outcome.test->sum;
+    fmt::print("\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n", 100 * sum.accuracy(),
+               sum.correct, sum.samples, sum.mean_loss());
+  }
+  fmt::print("run folder {}\n", folder.path().string());
+  if (outcome.code != ExitCode::done) {
+    fmt::print(stderr, "convoy: {}\n", outcome.reason);
+  }
+  if (outcome.code == ExitCode::diverged) {
+    fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
+  }
+}
+
+ExitCode train(const TrainArguments& arguments, const std::string& command_line) {
+  const Settings settings = arguments.settings.resolve();
+  // From here on Ctrl-C ends the run cleanly; before, it just ends.
+  Trainer trainer(settings);
+  if (arguments.dry_run) {
+    fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
+    return ExitCode::done;
+  }
+  RunFolder folder = RunFolder::create(
+      settings.run.dir, settings.run.name,
+      default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
+  folder.write_config(to_yaml(settings));
+  folder.log(version_details());
+  folder.log(trainer.plan());
+  fmt::print("{}\n", trainer.plan());
+  std::fflush(stdout);
+  const StopRequest stop;
+  Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
+  const Outcome outcome = trainer.train(folder, progress, stop, command_line);
+  folder.log(outcome.reason);
+  say_outcome(outcome, folder);
+  return outcome.code;
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, Action& action, const std::string& command_line) {
+  auto arguments = std::make_shared<TrainArguments>();
+  CLI::App* command = app.add_subcommand("train", "Train a model");
+  command->footer(
+      "Examples:\n"
+      "  convoy train experiment=fashion_lenet5\n"
+      "  convoy train model=cnn1 data=mnist train.epochs=2 optimizer.lr=0.05\n"
+      "  convoy train --config runs/NAME/config.yaml   repeats a run\n\n" +
+      settings_help(known_names()));
+  arguments->settings.add_to(*command);
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "print the resolved settings and the plan, train nothing");
+  command->callback([arguments, command_line, &action] {
+    action = [arguments, command_line] { return train(*arguments, command_line); };
+  });
+}
+
+}  // namespace convoy

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/report/classification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kTableColumns = 100;
+constexpr std::size_t kPairsInTable = 20;
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double harmonic_mean(double a, double b) { return ratio(2 * a * b, a + b); }
+
+/// The length of the UTF-8 character that `text` begins with, or 0 if it is none. Follows
+/// table 3-7 of the Unicode standard: neither overlong forms nor surrogates.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned first = byte(0), second = byte(1);
+  const auto tails = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      if ((byte(i) & 0xC0) != 0x80) return false;
+    }
+    return true;
+  };
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return tails(1, 2) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool bad = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F);
+    return !bad && tails(1, 3) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool bad = (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+    return !bad && tails(1, 4) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Whether a character is fit for a terminal and for XML: no control character (C0, DEL,
+/// C1) and neither U+FFFE nor U+FFFF.
+bool is_plain(std::string_view character) {
+  if (character.size() == 1) return character[0] >= ' ' && character[0] != 0x7F;
+  if (character.size() == 2 && character[0] == '\xC2') {
+    return static_cast<unsigned char>(character[1]) >= 0xA0;
+  }
+  return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
+}
+
+std::size_t display_width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::size_t widest(const std::vector<std::string>& texts) {
+  std::size_t width = 0;
+  for (const std::string& text : texts) width = std::max(width, display_width(text));
+  return width;
+}
+
+template <class Weight>
+ClassScores average(const ConfusionMatrix& matrix, std::string name,
+                    const Weight& weight) {
+  ClassScores mean{.name = std::move(name), .support = matrix.total()};
+  double weights = 0;
+  for (const ClassScores& scores : matrix.scores()) {
+    const double w = weight(scores);
+    mean.precision += w * scores.precision;
+    mean.recall += w * scores.recall;
+    mean.f1 += w * scores.f1;
+    weights += w;
+  }
+  for (double* value : {&mean.precision, &mean.recall, &mean.f1}) {
+    *value = ratio(*value, weights);
+  }
+  return mean;
+}
+
+std::string report_row(const ClassScores& scores, std::size_t width, int digits) {
+  return fmt::format("{:>{}}  {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9}\n", scores.name, width,
+                     scores.precision, digits, scores.recall, digits, scores.f1, digits,
+                     scores.support);
+}
+
+/// A table whose columns are headed by `heads`; rows by class. Empty if it is too wide.
+std::string matrix_text(const ConfusionMatrix& matrix,
+                        const std::vector<std::string>& rows,
+                        const std::vector<std::string>& heads) {
+  const std::size_t side = std::max(widest(rows), std::string_view("true").size());
+  const std::uint64_t most = std::ranges::max(matrix.counts());
+  const std::size_t cell = 2 + std::max(widest(heads), fmt::formatted_size("{}", most));
+  if (side + cell * heads.size() > kTableColumns) return "";
+
+  std::string text = fmt::format("{:>{}}  predicted\n{:<{}}", "", side, "true", side);
+  for (const std::string& head : heads) text += fmt::format("{:>{}}", head, cell);
+  text += "\n";
+  for (int truth = 0; truth < matrix.size(); ++truth) {
+    text += fmt::format("{:<{}}", rows[truth], side);
+    for (int predicted = 0; predicted < matrix.size(); ++predicted) {
+      text += fmt::format("{:>{}}", matrix.count(truth, predicted), cell);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+/// Columns headed by numbers, and the rows by number and name.
+std::string numbered_matrix_text(const ConfusionMatrix& matrix) {
+  std::vector<std::string> rows, heads;
+  const std::size_t digits = std::to_string(matrix.size() - 1).size();
+  for (int label = 0; label < matrix.size(); ++label) {
+    heads.push_back(std::to_string(label));
+    rows.push_back(fmt::format("{:>{}} {:.20}", label, digits, matrix.classes()[label]));
+  }
+  return matrix_text(matrix, rows, heads);
+}
+
+std::string pairs_text(const ConfusionMatrix& matrix) {
+  const auto pairs = matrix.most_confused(kPairsInTable);
+  std::string text = fmt::format("most confused of {} classes\n", matrix.size());
+  text += fmt::format("{:<32}  {:<32}  {:>9}  {:>9}\n", "true", "predicted", "count",
+                      "of true");
+  for (const ConfusedPair& pair : pairs) {
+    text += fmt::format("{:<32.32}  {:<32.32}  {:>9}  {:>7.1f} %\n",
+                        matrix.classes()[pair.truth], matrix.classes()[pair.predicted],
+                        with_commas(pair.count), 100 * pair.share);
+  }
+  if (pairs.empty()) text += "(none: every prediction was right)\n";
+  return text;
+}
+
+nlohmann::json scores_json(const ClassScores& scores) {
+  return {{"name", scores.name},
+          {"precision", scores.precision},
+          {"recall", scores.recall},
+          {"f1", scores.f1},
+          {"support", scores.support}};
+}
+
+}  // namespace
+
+std::string displayable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    result += length > 0 && is_plain(character) ? character : "?";
+    text.remove_prefix(character.size());
+  }
+  return result;
+}
+
+ConfusionMatrix::ConfusionMatrix(std::vector<std::string> classes)
+    : classes_(std::move(classes)), counts_(classes_.size() * classes_.size()) {
+  for (std::string& name : classes_) name = displayable(name);
+}
+
+std::size_t ConfusionMatrix::at(int truth, int predicted) const {
+  check(0 <= truth && truth < size(), "a true class is one of the classes");
+  check(0 <= predicted && predicted < size(), "a predicted class is one of the classes");
+  return static_cast<std::size_t>(truth) * classes_.size() +
+         static_cast<std::size_t>(predicted);
+}
+
+void ConfusionMatrix::add(int truth, int predicted, std::uint64_t times) {
+  counts_[at(truth, predicted)] += times;
+}
+
+void ConfusionMatrix::merge(const ConfusionMatrix& other) {
+  check(classes_ == other.classes_, "merged matrices have the same classes");
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+}
+
+std::uint64_t ConfusionMatrix::total() const {
+  return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+std::uint64_t ConfusionMatrix::correct() const {
+  std::uint64_t sum = 0;
+  for (int label = 0; label < size(); ++label) sum += count(label, label);
+  return sum;
+}
+
+double ConfusionMatrix::accuracy() const {
+  return ratio(static_cast<double>(correct()), static_cast<double>(total()));
+}
+
+std::uint64_t ConfusionMatrix::true_count(int label) const {
+  std::uint64_t sum = 0;
+  for (int predicted = 0; predicted < size(); ++predicted) sum += count(label, predicted);
+  return sum;
+}
+
+std::uint64_t ConfusionMatrix::predicted_count(int label) const {
+  std::uint64_t sum = 0;
+  for (int truth = 0; truth < size(); ++truth) sum += count(truth, label);
+  return sum;
+}
+
+std::vector<ClassScores> ConfusionMatrix::scores() const {
+  std::vector<ClassScores> scores;
+  for (int label = 0; label < size(); ++label) {
+    const auto right = static_cast<double>(count(label, label));
+    const std::uint64_t support = true_count(label);
+    const double precision = ratio(right, static_cast<double>(predicted_count(label)));
+    const double recall = ratio(right, static_cast<double>(support));
+    scores.push_back({.name = classes_[label],
+                      .precision = precision,
+                      .recall = recall,
+                      .f1 = harmonic_mean(precision, recall),
+                      .support = support});
+  }
+  return scores;
+}
+
+ClassScores ConfusionMatrix::macro_average() const {
+  return average(*this, "macro avg", [](const ClassScores&) { return 1.0; });
+}
+
+ClassScores ConfusionMatrix::weighted_average() const {
+  return average(*this, "weighted avg", [](const ClassScores& scores) {
+    return static_cast<double>(scores.support);
+  });
+}
+
+std::vector<ConfusedPair> ConfusionMatrix::most_confused(std::size_t limit) const {
+  std::vector<ConfusedPair> pairs;
+  for (int truth = 0; truth < size(); ++truth) {
+    const auto support = static_cast<double>(true_count(truth));
+    for (int predicted = 0; predicted < size(); ++predicted) {
+      const std::uint64_t times = count(truth, predicted);
+      if (truth == predicted || times == 0) continue;
+      pairs.push_back({truth, predicted, times, static_cast<double>(times) / support});
+    }
+  }
+  std::ranges::stable_sort(pairs, std::ranges::greater(), &ConfusedPair::count);
+  pairs.resize(std::min(limit, pairs.size()));
+  return pairs;
+}
+
+std::string classification_report(const ConfusionMatrix& matrix, int digits) {
+  const ClassScores weighted = matrix.weighted_average();
+  const std::size_t width = std::max(widest(matrix.classes()), weighted.name.size());
+  std::string text = fmt::format("{:>{}}  {:>9} {:>9} {:>9} {:>9}\n\n", "", width,
+                                 "precision", "recall", "f1-score", "support");
+  for (const ClassScores& scores : matrix.scores())
+    text += report_row(scores, width, digits);
+  text += fmt::format("\n{:>{}}  {:>9} {:>9} {:>9.{}f} {:>9}\n", "accuracy", width, "",
+                      "", matrix.accuracy(), digits, matrix.total());
+  text += report_row(matrix.macro_average(), width, digits);
+  return text + report_row(weighted, width, digits);
+}
+
+std::string confusion_table(const ConfusionMatrix& matrix) {
+  if (matrix.size() == 0) return "no classes\n";
+  for (const std::string& text : {matrix_text(matrix, matrix.classes(), matrix.classes()),
+                                  numbered_matrix_text(matrix)}) {
+    if (!text.empty()) return text;
+  }
+  return pairs_text(matrix);
+}
+
+nlohmann::json classification_json(const ConfusionMatrix& matrix) {
+  nlohmann::json classes = nlohmann::json::array(), rows = nlohmann::json::array();
+  for (const ClassScores& scores : matrix.scores())
+    classes.push_back(scores_json(scores));
+  const auto size = static_cast<std::size_t>(matrix.size());
+  for (std::size_t truth = 0; truth < size; ++truth) {
+    const auto row = matrix.counts().subspan(truth * size, size);
+    rows.push_back(std::vector<std::uint64_t>(row.begin(), row.end()));
+  }
+  return {{"accuracy", matrix.accuracy()},
+          {"correct", matrix.correct()},
+          {"total", matrix.total()},
+          {"classes", std::move(classes)},
+          {"macro_average", scores_json(matrix.macro_average())},
+          {"weighted_average", scores_json(matrix.weighted_average())},
+          {"confusion_matrix", std::move(rows)}};
+}
+
+}  // namespace convoy

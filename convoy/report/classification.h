@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Classification: how a classifier did, class by class.
+//
+// A ConfusionMatrix counts what was said of what is true. All else follows from it:
+//
+//                 predicted
+//                 cat  dog       precision of dog = 7 / (2 + 7), of its column
+//     true  cat     8    2       recall    of dog = 7 / (3 + 7), of its row
+//           dog     3    7       F1               = their harmonic mean
+//
+// A quotient with nothing below the line is 0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoy {
+
+/// The text with control characters and what is no UTF-8 as '?', so that it can be shown
+/// anywhere: on a terminal, in JSON, in XML (which must escape it still).
+std::string displayable(std::string_view text);
+
+/// How one class did, or an average over classes.
+struct ClassScores {
+  std::string name;
+  double precision = 0;
+  double recall = 0;
+  double f1 = 0;
+  std::uint64_t support = 0;  // samples that truly are of it
+};
+
+/// Two classes that were taken for one another, in one direction.
+struct ConfusedPair {
+  int truth;
+  int predicted;
+  std::uint64_t count;
+  double share;  // of the samples that truly are `truth`
+};
+
+class ConfusionMatrix {
+ public:
+  /// All zero. Keeps the names as displayable() gives them.
+  explicit ConfusionMatrix(std::vector<std::string> classes);
+
+  int size() const { return static_cast<int>(classes_.size()); }
+  const std::vector<std::string>& classes() const { return classes_; }
+
+  /// Counts `times` samples. Requires: both are classes, 0 <= class < size().
+  void add(int truth, int predicted, std::uint64_t times = 1);
+
+  /// Adds another's counts, e.g. another rank's. Requires: the same classes.
+  void merge(const ConfusionMatrix& other);
+
+  std::uint64_t count(int truth, int predicted) const {
+    return counts_[at(truth, predicted)];
+  }
+
+  /// All counts, a row for each true class.
+  std::span<const std::uint64_t> counts() const { return counts_; }
+
+  std::uint64_t total() const;
+  std::uint64_t correct() const;
+  double accuracy() const;
+
+  /// Samples that truly are of a class; samples taken for it.
+  std::uint64_t true_count(int label) const;
+  std::uint64_t predicted_count(int label) const;
+
+  /// By class.
+  std::vector<ClassScores> scores() const;
+
+  /// The mean over classes, each counting the same ("macro avg") or by its support
+  /// ("weighted avg").
+  ClassScores macro_average() const;
+  ClassScores weighted_average() const;
+
+  /// At most `limit` pairs of different classes, those with the highest count first.
+  std::vector<ConfusedPair> most_confused(std::size_t limit) const;
+
+ private:
+  std::size_t at(int truth, int predicted) const;
+
+  std::vector<std::string> classes_;
+  std::vector<std::uint64_t> counts_;
+};
+
+/// A table in the form of scikit-learn's: a row a class, accuracy, the two averages.
+std::string classification_report(const ConfusionMatrix& matrix, int digits = 3);
+
+/// The matrix as text, at most 100 columns wide. With too many classes for that, the most
+/// confused pairs instead.
+std::string confusion_table(const ConfusionMatrix& matrix);
+
+/// {"accuracy", "correct", "total", "classes": [{"name", "precision", "recall", "f1",
+/// "support"}], "macro_average", "weighted_average", "confusion_matrix": rows of counts}
+nlohmann::json classification_json(const ConfusionMatrix& matrix);
+
+}  // namespace convoy

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+#include "convoy/base/sha256.h"
+#include "convoy/base/text.h"
+#include "convoy/train/safetensors.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kStateFile = "state.json";
+constexpr const char* kManifestFile = "manifest.json";
+
+/// A folder under a temporary name, removed again unless it is renamed.
+class TemporaryName {
+ public:
+  explicit TemporaryName(const fs::path& final)
+      : path_(final.string() + fmt::format(".tmp-{}", ::getpid())) {
+    make_folders(path_);
+  }
+  ~TemporaryName() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+  void rename_to(const fs::path& final) {
+    sync_folder(path_);
+    if (::rename(path_.c_str(), final.c_str()) != 0) {
+      throw storage_error(final, "name this checkpoint", errno);
+    }
+    sync_folder(final.parent_path());
+  }
+
+ private:
+  fs::path path_;
+};
+
+void write_model(const fs::path& path, const Layout& layout, const FlatBuffer& values) {
+  std::vector<TensorView> tensors;
+  for (const Segment& segment : layout.segments()) {
+    tensors.push_back({segment.name, segment.shape, values.view(segment.range)});
+  }
+  write_safetensors(path, tensors);
+}
+
+json to_json(const CheckpointState& state) {
+  return {{"step", state.step},
+          {"epoch", state.epoch},
+          {"samples", state.samples},
+          {"seed", state.seed},
+          {"normalization",
+           {{"mean", state.normalization.mean},
+            {"deviation", state.normalization.deviation}}}};
+}
+
+CheckpointState state_from_json(const json& state) {
+  return {.step = state.at("step"),
+          .epoch = state.at("epoch"),
+          .samples = state.at("samples"),
+          .seed = state.at("seed"),
+          .normalization = {state.at("normalization").at("mean"),
+                            state.at("normalization").at("deviation")}};
+}
+
+json manifest_of(const fs::path& folder) {
+  json files = json::object();
+  for (const char* name : {kModelFile, kStateFile}) {
+    const std::vector<std::byte> content = read_bytes(folder / name);
+    files[name] = {{"bytes", content.size()}, {"sha256", sha256_hex(content)}};
+  }
+  return {{"files", files}};
+}
+
+/// Points the link `checkpoints/last` at a checkpoint, in one step.
+void point_last_at(const fs::path& checkpoints, const std::string& name) {
+  const fs::path temporary = checkpoints / fmt::format("last.tmp-{}", ::getpid());
+  ::unlink(temporary.c_str());
+  if (::symlink(name.c_str(), temporary.c_str()) != 0 ||
+      ::rename(temporary.c_str(), (checkpoints / "last").c_str()) != 0) {
+    throw storage_error(checkpoints / "last", "point at the new checkpoint", errno);
+  }
+  sync_folder(checkpoints);
+}
+
+json parse_file(const fs::path& path) {
+  try {
+    return json::parse(read_text(path));
+  } catch (const json::exception& error) {
+    throw InputError(InputKind::data, {.where = path,
+                                       .found = error.what(),
+                                       .expected = "a JSON object as convoy writes it",
+                                       .hint = "use another checkpoint"});
+  }
+}
+
+/// Calls `read` and turns a missing or mistyped JSON field into an InputError.
+template <class Read>
+auto with_fields(const fs::path& path, const Read& read) {
+  try {
+    return read();
+  } catch (const json::exception& error) {
+    throw InputError(InputKind::data, {.where = path,
+                                       .found = error.what(),
+                                       .expected = "the fields that convoy writes",
+                                       .hint = "use another checkpoint"});
+  }
+}
+
+void verify(const fs::path& checkpoint) {
+  const fs::path path = checkpoint / kManifestFile;
+  const json manifest = parse_file(path);
+  with_fields(path, [&] {
+    for (const char* name : {kModelFile, kStateFile}) {
+      const json& entry = manifest.at("files").at(name);
+      const std::vector<std::byte> content = read_bytes(checkpoint / name);
+      if (content.size() == entry.at("bytes").get<std::size_t>() &&
+          sha256_hex(content) == entry.at("sha256").get<std::string>()) {
+        continue;
+      }
+      throw InputError(
+          InputKind::data,
+          {.where = checkpoint / name,
+           .found = fmt::format("{} bytes with another SHA-256", content.size()),
+           .expected = fmt::format("the {} bytes that the manifest names",
+                                   entry.at("bytes").get<std::size_t>()),
+           .hint = "the file was damaged or changed: use another checkpoint"});
+    }
+  });
+}
+
+}  // namespace
+
+void save_checkpoint(const fs::path& run, const CheckpointState& state,
+                     const Layout& layout, const FlatBuffer& values) {
+  const fs::path checkpoints = run / "checkpoints";
+  make_folders(checkpoints);
+  const std::string name = fmt::format("{:08}", state.step);
+  TemporaryName folder(checkpoints / name);
+  write_model(folder.path() / kModelFile, layout, values);
+  write_atomically(folder.path() / kStateFile, to_json(state).dump(2) + "\n");
+  write_atomically(folder.path() / kManifestFile,
+                   manifest_of(folder.path()).dump(2) + "\n");
+  folder.rename_to(checkpoints / name);
+  point_last_at(checkpoints, name);
+}
+
+fs::path find_checkpoint(const fs::path& target) {
+  if (!fs::exists(target))
+    throw storage_error(target, "find a run or checkpoint here", ENOENT);
+  if (fs::exists(target / kManifestFile)) return target;
+  const fs::path last = target / "checkpoints" / "last";
+  if (fs::exists(last / kManifestFile)) return fs::canonical(last);
+  throw InputError(
+      InputKind::data,
+      {.where = target,
+       .found = "no checkpoint",
+       .expected = "a run's folder with checkpoints/last, or a checkpoint's own",
+       .hint = "a run writes its checkpoint when it ends"});
+}
+
+CheckpointState load_checkpoint(const fs::path& checkpoint, const Layout& layout,
+                                FlatBuffer& values) {
+  verify(checkpoint);
+  const json state = parse_file(checkpoint / kStateFile);
+  load_values(checkpoint / kModelFile, layout, values);
+  return with_fields(checkpoint / kStateFile, [&] { return state_from_json(state); });
+}
+
+void load_values(const fs::path& path, const Layout& layout, FlatBuffer& values) {
+  const SafetensorsFile file = SafetensorsFile::read(path);
+  for (const Segment& segment : layout.segments()) {
+    if (file.contains(segment.name) && file.shape(segment.name) != segment.shape) {
+      throw InputError(
+          InputKind::data,
+          {.where = path.string() + ": tensor " + segment.name,
+           .found = fmt::format("shape {}", file.shape(segment.name)),
+           .expected = fmt::format("shape {}", segment.shape),
+           .hint = "the file belongs to another model or number of classes"});
+    }
+    file.copy_values(segment.name, values.view(segment.range));
+  }
+}
+
+}  // namespace convoy

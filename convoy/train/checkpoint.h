@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoint: a trained network on disk, whole or absent.
+//
+//   checkpoints/<step>/model.safetensors   every parameter, under PyTorch's names
+//                      state.json          where training stood
+//                      manifest.json       sizes and SHA-256 of the others, written last
+//   checkpoints/last -> <step>
+//
+// A folder gets its name only when everything in it is on disk. Tensors are known by name
+// and shape, never by rank or offset.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "convoy/loader/normalization.h"
+#include "convoy/params/flat_buffer.h"
+
+namespace convoy {
+
+struct CheckpointState {
+  std::uint64_t step = 0;
+  int epoch = 0;              // the one it is in, from 1
+  std::uint64_t samples = 0;  // consumed in that epoch
+  std::uint64_t seed = 0;
+  Normalization normalization;
+};
+
+/// Writes checkpoints/<step> and points `last` at it. Throws a storage error.
+void save_checkpoint(const std::filesystem::path& run, const CheckpointState& state,
+                     const Layout& layout, const FlatBuffer& values);
+
+/// A checkpoint folder from what a person named: a run's folder (its last one), a
+/// checkpoint's own, or a link to it. Throws InputError if there is none.
+std::filesystem::path find_checkpoint(const std::filesystem::path& target);
+
+/// Compares every file with the manifest, then fills `values`. Throws InputError of kind
+/// `data`, naming the file and tensor, if anything is damaged, missing or does not fit.
+CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
+                                const Layout& layout, FlatBuffer& values);
+
+/// Fills `values` from a safetensors file: every segment must be there with its shape.
+void load_values(const std::filesystem::path& file, const Layout& layout,
+                 FlatBuffer& values);
+
+}  // namespace convoy

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+
+namespace convoy {
+namespace {
+
+constexpr double kFlushSeconds = 1;
+constexpr std::size_t kFlushBytes = 1 << 20;
+
+constexpr auto kReplaceBadUtf8 = nlohmann::json::error_handler_t::replace;
+
+/// A text file that grows by whole lines. Opened, and made, when first written.
+class LineFile {
+ public:
+  explicit LineFile(std::filesystem::path path) : path_(std::move(path)) {}
+  ~LineFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  void append(std::string_view line) {
+    waiting_ += line;
+    waiting_ += '\n';
+  }
+
+  bool is_due() const {
+    return last_write_.seconds() >= kFlushSeconds || waiting_.size() >= kFlushBytes;
+  }
+
+  /// Writes what waits. What could not be written still waits afterwards.
+  void flush() {
+    last_write_.restart();
+    if (waiting_.empty()) return;
+    if (descriptor_ < 0) open();
+    const off_t whole = ::lseek(descriptor_, 0, SEEK_END);
+    if (const int cause = write_all(waiting_); cause != 0) {
+      // A disk that fills up takes part of a line; take it back. If even that fails there
+      // is nothing left to try, and the error is thrown all the same.
+      [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, whole);
+      throw storage_error(path_, "append to this file", cause);
+    }
+    waiting_.clear();
+  }
+
+  /// Cuts the file after its last whole line.
+  void mend() {
+    if (!std::filesystem::is_regular_file(path_)) return;
+    const std::string text = read_text(path_);
+    if (text.empty() || text.back() == '\n') return;
+    const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+    if (::truncate(path_.c_str(), static_cast<off_t>(whole)) != 0) {
+      throw storage_error(path_, "shorten this file", errno);
+    }
+  }
+
+ private:
+  void open() {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) throw storage_error(path_, "append to this file", errno);
+  }
+
+  /// 0, or why not.
+  int write_all(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+  }
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::string waiting_;
+  Stopwatch last_write_;
+};
+
+std::string local_time(std::time_t time, const char* format) {
+  std::tm parts{};
+  ::localtime_r(&time, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof(text), format, &parts)};
+}
+
+InputError name_error(const std::string& name, std::string problem, std::string hint) {
+  return {InputKind::settings,
+          {.where = "run.name",
+           .found = name + problem,
+           .expected = "a folder name that is not in use, without '/'",
+           .hint = std::move(hint)}};
+}
+
+void check_name(const std::string& name) {
+  const bool odd = std::ranges::any_of(
+      name, [](unsigned char c) { return c == '/' || c < ' ' || c == 0x7F; });
+  if (odd || name == "." || name == "..") {
+    throw name_error(name, ", which is no folder's name",
+                     "set run.dir for another place");
+  }
+}
+
+/// False if something of that name exists. mkdir decides: asking first would be a race.
+bool make_new_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw storage_error(path, "make this folder", errno);
+}
+
+}  // namespace
+
+struct RunFolder::Files {
+  explicit Files(const std::filesystem::path& path)
+      : metrics(path / "metrics.jsonl"), log(path / "log.txt") {}
+
+  LineFile metrics, log;
+};
+
+RunFolder::RunFolder(std::filesystem::path path)
+    : path_(std::move(path)), files_(std::make_unique<Files>(path_)) {}
+
+RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string& name,
+                            const std::string& default_name) {
+  check(!default_name.empty(), "a run has a default name");
+  const std::string& wanted = name.empty() ? default_name : name;
+  check_name(wanted);
+  make_folders(dir);
+  std::string free_name = wanted;
+  for (int i = 2; !make_new_folder(dir / free_name); ++i) {
+    if (!name.empty()) {
+      throw name_error(name, ", which " + (dir / name).string() + " has already",
+                       "choose another name, or none to have one made");
+    }
+    free_name = fmt::format("{}-{}", wanted, i);
+  }
+  return RunFolder(dir / free_name);
+}
+
+RunFolder RunFolder::open(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    throw storage_error(path, "find a run's folder here",
+                        error ? error.value() : ENOTDIR);
+  }
+  RunFolder folder(path);
+  folder.files_->metrics.mend();
+  folder.files_->log.mend();
+  return folder;
+}
+
+RunFolder::RunFolder(RunFolder&&) noexcept = default;
+
+RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(files_, other.files_);
+  return *this;
+}
+
+RunFolder::~RunFolder() {
+  if (!files_) return;
+  try {
+    flush();
+  } catch (const InputError&) {
+    // A destructor may run because of this very error. Who must know calls flush().
+  }
+}
+
+void RunFolder::record(const nlohmann::json& line) {
+  files_->metrics.append(line.dump(-1, ' ', false, kReplaceBadUtf8));
+  if (files_->metrics.is_due()) files_->metrics.flush();
+}
+
+void RunFolder::log(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  const std::string time = local_time(std::time(nullptr), "%Y-%m-%d %H:%M:%S");
+  files_->log.append(fmt::format("{}  {}", time, line));
+  files_->log.flush();
+}
+
+void RunFolder::flush() { files_->metrics.flush(); }
+
+void RunFolder::write_config(std::string_view yaml) {
+  write_atomically(path_ / "config.yaml", yaml);
+}
+
+void RunFolder::write_summary(const nlohmann::json& summary) {
+  write_atomically(path_ / "summary.json",
+                   summary.dump(2, ' ', false, kReplaceBadUtf8) + "\n");
+}
+
+std::string default_run_name(std::string_view model, std::string_view strategy,
+                             std::time_t time) {
+  return fmt::format("{}_{}_{}", local_time(time, "%Y-%m-%d_%H-%M-%S"), model, strategy);
+}
+
+}  // namespace convoy

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/settings.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "convoy/train/settings_fault.h"
+#include "convoy/train/settings_value.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kLongestFileName = 255;  // bytes, on Linux file systems
+
+std::string origin(const SettingOrigins& origins, const std::string& name) {
+  const auto found = origins.find(name);
+  return found == origins.end() ? name : found->second;
+}
+
+// ---- rules that one line of the table cannot say
+
+void check_lanes(const TrainSettings& train, const SettingOrigins& origins) {
+  if (train.lanes <= train.batch_size) return;
+  throw settings_error(
+      {.where = origin(origins, "train.lanes"),
+       .found = fmt::format("{} lanes for a batch of {}", train.lanes, train.batch_size),
+       .expected = "no more lanes than train.batch_size, so that none is empty",
+       .hint = fmt::format("train.lanes={} or train.batch_size={} would do",
+                           train.batch_size, train.lanes)});
+}
+
+void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
+  if (!optimizer.nesterov || optimizer.momentum > 0) return;
+  throw settings_error({.where = origin(origins, "optimizer.nesterov"),
+                        .found = "true with optimizer.momentum=0",
+                        .expected = "false, or optimizer.momentum above 0",
+                        .hint = "optimizer.momentum=0.9 is usual"});
+}
+
+void check_run(const RunSettings& run, const SettingOrigins& origins) {
+  if (run.dir.empty()) {
+    throw settings_error({.where = origin(origins, "run.dir"),
+                          .found = shown(run.dir),
+                          .expected = "a folder's path",
+                          .hint = "run.dir=. is the folder you are in"});
+  }
+  const bool names_a_folder = run.name != "." && run.name != ".." &&
+                              run.name.find('/') == std::string::npos &&
+                              run.name.size() <= kLongestFileName;
+  if (names_a_folder) return;
+  throw settings_error(
+      {.where = origin(origins, "run.name"),
+       .found = shown(run.name),
+       .expected = fmt::format("a folder's name: no '/', not '.' or '..', up to {} bytes",
+                               kLongestFileName),
+       .hint = "run.dir says where runs go"});
+}
+
+// ---- YAML
+
+/// Words that some YAML readers take for something else.
+constexpr std::string_view kSpecial[] = {"true", "false", "yes", "no", "on",
+                                         "off",  "null",  "y",   "n"};
+
+/// Whether every YAML reader takes the text, unquoted, for text.
+bool plain_in_yaml(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  const auto safe = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !text.empty() && letter(text.front()) && std::ranges::all_of(text, safe) &&
+         std::ranges::find(kSpecial, text) == std::end(kSpecial);
+}
+
+void emit_value(YAML::Emitter& out, const Field& field) {
+  const std::string text = value_text(field);
+  if (std::holds_alternative<std::string*>(field) && !plain_in_yaml(text)) {
+    out << YAML::DoubleQuoted;
+  }
+  out << text;
+}
+
+using Rows = std::span<const Setting>;
+
+/// Emits a map of `rows`, whose names all begin with the same `depth` characters.
+void emit_map(YAML::Emitter& out, Rows rows, std::size_t depth, Settings& settings) {
+  out << YAML::BeginMap;
+  while (!rows.empty()) {
+    const std::string& name = rows.front().name;
+    const std::size_t dot = name.find('.', depth);
+    out << YAML::Key << name.substr(depth, dot - depth) << YAML::Value;
+    if (dot == std::string::npos) {
+      emit_value(out, rows.front().field(settings));
+      rows = rows.subspan(1);
+      continue;
+    }
+    const std::string prefix = name.substr(0, dot + 1);
+    const auto end = std::ranges::find_if_not(
+        rows, [&](const Setting& row) { return row.name.starts_with(prefix); });
+    const auto count = static_cast<std::size_t>(end - rows.begin());
+    emit_map(out, rows.first(count), dot + 1, settings);
+    rows = rows.subspan(count);
+  }
+  out << YAML::EndMap;
+}
+
+}  // namespace
+
+void validate(const Settings& settings, const SettingOrigins& origins) {
+  Settings copy = settings;  // the table's places are not const
+  for (const Setting& setting : settings_table()) {
+    check_value(setting, origin(origins, setting.name), copy);
+  }
+  check_lanes(settings.train, origins);
+  check_nesterov(settings.optimizer, origins);
+  check_run(settings.run, origins);
+}
+
+std::string to_yaml(const Settings& settings) {
+  Settings copy = settings;  // the table's places are not const
+  YAML::Emitter out;
+  emit_map(out, settings_table(), 0, copy);
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace convoy

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schema of the settings: what there is to set, for help, documents and tools.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+/// The options of those groups whose options are code. Experiments are files.
+struct KnownNames {
+  std::vector<std::string> models;
+  std::vector<std::string> datasets;
+  std::vector<std::string> optimizers;
+  std::vector<std::string> strategies;
+};
+
+enum class SettingKind {
+  whole,   // a whole number
+  number,  // any finite number
+  truth,   // true or false
+  text,    // UTF-8 without control characters
+  choice   // one of some names
+};
+
+struct SettingInfo {
+  std::string name;          // "train.epochs"
+  SettingKind kind;          //
+  std::string default_text;  // "6"; empty for an empty text
+  std::string expected;      // "a whole number from 1"
+  std::string help;          // one line, what it is
+};
+
+/// All settings, group by group. Without `names`, expected texts list no options.
+std::vector<SettingInfo> settings_schema(const KnownNames& names = {});
+
+/// All groups with options and all settings as a table, for --help.
+std::string settings_help(const KnownNames& names = {});
+
+}  // namespace convoy

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/settings_table.h"
+
+#include <algorithm>
+
+namespace convoy {
+namespace {
+
+// Numbers that the network takes as fp32 must not become infinite on the way.
+constexpr double kLargest = 1e38;
+
+Bounds from(double low) { return {.low = low}; }
+Bounds from_to(double low, double high) { return {.low = low, .high = high}; }
+Bounds from_below(double low, double high) {
+  return {.low = low, .high = high, .high_open = true};
+}
+Bounds above_to(double low, double high) {
+  return {.low = low, .high = high, .low_open = true};
+}
+
+constexpr std::monostate kAny;
+
+// The name and the place of a setting, so that they cannot disagree.
+#define PLACE(member) #member, [](Settings & s) -> Field { return &s.member; }
+
+const std::vector<Setting>& table() {
+  // clang-format off
+  static const std::vector<Setting> rows = {
+      {PLACE(model.name), &KnownNames::models, "the network"},
+      {PLACE(data.name), &KnownNames::datasets, "the dataset"},
+      {PLACE(data.root), kAny, "folder of the dataset's files; empty: the usual places are searched"},
+      {PLACE(data.train_fraction), above_to(0, 1), "part of the training set that is used"},
+      {PLACE(data.val_fraction), from_below(0, 1), "part of the training set held out for validation"},
+      {PLACE(data.synthetic.channels), from_to(1, 4096), "channels of an image of data=synthetic"},
+      {PLACE(data.synthetic.height), from_to(1, 4096), "height of its images"},
+      {PLACE(data.synthetic.width), from_to(1, 4096), "width of its images"},
+      {PLACE(data.synthetic.classes), from_to(2, 65536), "how many classes it has"},
+      {PLACE(data.synthetic.train_count), from(1), "samples of its training set"},
+      {PLACE(data.synthetic.test_count), from(1), "samples of its test set"},
+      {PLACE(data.synthetic.noise), from_to(0, 1), "share of noise in an image"},
+      {PLACE(train.epochs), from(1), "passes over the training set"},
+      {PLACE(train.max_steps), from(0), "updates after which to stop; 0: no limit"},
+      {PLACE(train.batch_size), from(1), "samples that one update consumes, over all ranks together"},
+      {PLACE(train.lanes), from(0), "slices a batch is cut into; 0: one a rank"},
+      {PLACE(train.seed), from(0), "everything random follows from it"},
+      {PLACE(train.log_every), from(1), "steps from one step record to the next"},
+      {PLACE(optimizer.name), &KnownNames::optimizers, "the optimizer"},
+      {PLACE(optimizer.lr), from_to(0, kLargest), "learning rate"},
+      {PLACE(optimizer.momentum), from_below(0, 1), "momentum of sgd"},
+      {PLACE(optimizer.weight_decay), from_to(0, kLargest), "L2 penalty, added to the gradient"},
+      {PLACE(optimizer.nesterov), kAny, "Nesterov's momentum; needs momentum above 0"},
+      {PLACE(strategy.name), &KnownNames::strategies, "how the ranks agree on an update"},
+      {PLACE(cluster.threads), from_to(0, 4096), "threads of a rank; 0: all cores this process may use"},
+      {PLACE(network.kernels), Choices{"fast", "reference"}, "which kernels compute"},
+      {PLACE(run.dir), kAny, "folder in which runs get theirs"},
+      {PLACE(run.name), kAny, "name of the run's folder; empty: made from date, time, model and strategy"},
+  };
+  // clang-format on
+  return rows;
+}
+
+#undef PLACE
+
+bool begins_with_group(std::string_view name, std::string_view group) {
+  return name.size() > group.size() && name.starts_with(group) &&
+         name[group.size()] == '.';
+}
+
+}  // namespace
+
+std::span<const Setting> settings_table() { return table(); }
+
+const Setting* find_setting(std::string_view name) {
+  const auto row = std::ranges::find(table(), name, &Setting::name);
+  return row == table().end() ? nullptr : &*row;
+}
+
+const Setting* find_option_setting(std::string_view group) {
+  const Setting* setting = find_setting(std::string(group) + ".name");
+  return setting && std::holds_alternative<KnownList>(setting->rule) ? setting : nullptr;
+}
+
+bool is_choice(std::string_view name) {
+  return name == kExperiment || find_option_setting(name) != nullptr;
+}
+
+std::vector<std::string> settings_of_group(std::string_view group) {
+  std::vector<std::string> names;
+  for (const Setting& setting : table()) {
+    if (begins_with_group(setting.name, group)) names.push_back(setting.name);
+  }
+  return names;
+}
+
+}  // namespace convoy

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/step_bench.h"
+
+#include <algorithm>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/fma_probe.h"
+#include "convoy/base/random.h"
+#include "convoy/network/lanes.h"
+#include "convoy/network/models.h"
+#include "convoy/optimizer/sgd.h"
+#include "convoy/strategy/single.h"
+#include "convoy/train/workload.h"
+
+namespace convoy {
+namespace {
+
+constexpr int kWarmUpSteps = 3;
+constexpr int kClasses = 10;
+
+struct MadeUpBatch {
+  MadeUpBatch(std::size_t count, Shape shape)
+      : images(count * shape.size()), labels(count) {
+    const RandomStream random(1, Purpose::synthetic);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = 2 * random.uniform(i) - 1;
+    for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<int>(i % kClasses);
+  }
+
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+};
+
+}  // namespace
+
+StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options) {
+  const ModelEntry& entry = find_model(settings.model.name);
+  const Model model = entry.make(entry.usual_input, kClasses);
+  const Layout layout = build_layout(model);
+  const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
+  const auto lane_count = static_cast<std::size_t>(std::max(1, settings.train.lanes));
+  ThreadTeam team(chosen_threads(settings));
+  FlatBuffer values(layout), gradients(layout);
+  initialize(layout, settings.train.seed, values);
+  Network network(model, layout,
+                  {.most_samples = Lanes::most_samples(batch_size, lane_count),
+                   .kernels = &chosen_kernels(settings)},
+                  team);
+  Lanes lanes(network, layout, lane_count, team);
+  Sgd optimizer(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
+  Single strategy(values, gradients, optimizer);
+  const MadeUpBatch batch(batch_size, model.input);
+
+  StepBenchResult result{.model = settings.model.name,
+                         .kernels = network.kernels().name,
+                         .batch_size = settings.train.batch_size,
+                         .threads = team.threads(),
+                         .lanes = static_cast<int>(lane_count)};
+  result.arena_bytes = network.arena_bytes();
+  result.probe_before_gflops = fma_probe_gflops(team);
+  std::vector<double> milliseconds;
+  const Stopwatch total;
+  for (std::uint32_t step = 0;
+       total.seconds() < options.seconds || milliseconds.size() < options.least_steps;
+       ++step) {
+    const Stopwatch watch;
+    lanes.run({batch.images, batch.labels}, values, {settings.train.seed, step},
+              gradients, strategy);
+    strategy.step();
+    if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
+  }
+  result.probe_after_gflops = fma_probe_gflops(team);
+
+  std::ranges::sort(milliseconds);
+  result.steps = milliseconds.size();
+  result.min_ms = milliseconds.front();
+  result.p50_ms = milliseconds[milliseconds.size() / 2];
+  result.p90_ms = milliseconds[milliseconds.size() * 9 / 10];
+  result.images_per_second = static_cast<double>(batch_size) / result.p50_ms * 1e3;
+  return result;
+}
+
+}  // namespace convoy

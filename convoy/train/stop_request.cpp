@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/stop_request.h"
+
+#include <unistd.h>
+
+#include "convoy/train/exit_code.h"
+
+namespace convoy {
+namespace {
+
+volatile std::sig_atomic_t received = 0;
+
+void on_signal(int signal) {
+  if (received != 0) _exit(static_cast<int>(ExitCode::interrupted_twice));
+  received = signal;
+}
+
+}  // namespace
+
+StopRequest::StopRequest() {
+  received = 0;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, &old_int_);
+  sigaction(SIGTERM, &action, &old_term_);
+}
+
+StopRequest::~StopRequest() {
+  sigaction(SIGINT, &old_int_, nullptr);
+  sigaction(SIGTERM, &old_term_, nullptr);
+}
+
+bool StopRequest::requested() const { return received != 0; }
+
+const char* StopRequest::signal_name() const {
+  switch (received) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return "";
+  }
+}
+
+}  // namespace convoy

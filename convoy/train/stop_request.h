@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// StopRequest: Ctrl-C and SIGTERM, as a flag that the training loop looks at.
+//
+// The first signal asks for a clean end at the next step; a second one ends the process
+// at once with exit code 130. One object at a time, in main(); handlers are put back when
+// it goes.
+
+#pragma once
+
+#include <csignal>
+
+namespace convoy {
+
+class StopRequest {
+ public:
+  StopRequest();
+  ~StopRequest();
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+
+  bool requested() const;
+
+  /// The signal that asked, as people know it: "SIGINT". Empty if none did.
+  const char* signal_name() const;
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+}  // namespace convoy

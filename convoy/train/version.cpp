@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/version.h"
+
+#include <archive.h>
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/cpu.h"
+#include "convoy/network/kernels/kernels.h"
+#include "version_info.h"
+
+namespace convoy {
+
+std::string version() { return CONVOY_VERSION " (" CONVOY_COMMIT ")"; }
+
+std::string version_details() {
+  const CpuInfo cpu = cpu_info();
+  std::string text = fmt::format("convoy {}\n", version());
+  text += fmt::format("compiler   GCC {}\n", __VERSION__);
+  text += fmt::format("processor  {}, {} cores, {}\n", cpu.name, cpu.cores, cpu.features);
+  text += fmt::format("kernels    {} ({})\n", fast_kernels().name, kernel_library());
+  text += fmt::format("libraries  fmt {}.{}.{}, nlohmann-json {}.{}.{}\n",
+                      FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+                      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                      NLOHMANN_JSON_VERSION_PATCH);
+  text += fmt::format("           {}\n", OpenSSL_version(OPENSSL_VERSION));
+  text +=
+      fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
+  text += fmt::format("           {}\n", curl_version());
+  return text;
+}
+
+}  // namespace convoy

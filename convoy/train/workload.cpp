@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/workload.h"
+
+#include <fmt/format.h>
+
+#include "convoy/base/cpu.h"
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/data/catalog.h"
+#include "convoy/network/models.h"
+
+namespace convoy {
+namespace {
+
+DataOptions data_options(const Settings& settings) {
+  const SyntheticSettings& synthetic = settings.data.synthetic;
+  DataOptions options{.name = settings.data.name, .root = settings.data.root};
+  options.synthetic.shape = {synthetic.channels, synthetic.height, synthetic.width};
+  options.synthetic.classes = synthetic.classes;
+  options.synthetic.train_count = synthetic.train_count;
+  options.synthetic.test_count = synthetic.test_count;
+  options.synthetic.noise = synthetic.noise;
+  options.synthetic.seed = settings.train.seed;
+  return options;
+}
+
+void check_batch_size(const Settings& settings, std::size_t samples) {
+  if (static_cast<std::size_t>(settings.train.batch_size) <= samples) return;
+  throw InputError(
+      InputKind::settings,
+      {.where = "train.batch_size",
+       .found = std::to_string(settings.train.batch_size),
+       .expected = fmt::format("at most {}, the training samples", with_commas(samples)),
+       .hint = "use a smaller batch or more data"});
+}
+
+}  // namespace
+
+DataPair load_settings_data(const Settings& settings) {
+  return load_data(data_options(settings));
+}
+
+Workload load_workload(const Settings& settings) {
+  Workload work;
+  work.data = load_settings_data(settings);
+  work.samples = split_samples(work.data.train.size(),
+                               {.train_fraction = settings.data.train_fraction,
+                                .val_fraction = settings.data.val_fraction,
+                                .seed = settings.train.seed});
+  check_batch_size(settings, work.samples.train.size());
+  work.normalization = measure(work.data.train);
+  work.model = make_model(settings.model.name, work.data.train.shape,
+                          static_cast<int>(work.data.train.classes.size()));
+  work.layout = build_layout(work.model);
+  return work;
+}
+
+KnownNames known_names() {
+  KnownNames names{.models = model_names(),
+                   .datasets = {},
+                   .optimizers = {"sgd"},
+                   .strategies = {"single"}};
+  for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
+  return names;
+}
+
+const Kernels& chosen_kernels(const Settings& settings) {
+  return settings.network.kernels == "reference" ? reference_kernels() : fast_kernels();
+}
+
+int chosen_threads(const Settings& settings) {
+  return settings.cluster.threads > 0 ? settings.cluster.threads : cpu_info().cores;
+}
+
+}  // namespace convoy

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workload: what a run works on: the data, cut up as the settings say, and the model that
+// fits it. All that can be refused about them is refused here.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convoy/data/dataset.h"
+#include "convoy/loader/normalization.h"
+#include "convoy/loader/order.h"
+#include "convoy/network/kernels/kernels.h"
+#include "convoy/network/model.h"
+#include "convoy/params/layout.h"
+#include "convoy/train/settings.h"
+#include "convoy/train/settings_schema.h"
+
+namespace convoy {
+
+struct Workload {
+  DataPair data;
+  Split samples;  // of data.train
+  Normalization normalization;
+  Model model;
+  Layout layout;
+};
+
+/// Loads the data and builds the model. Throws InputError.
+Workload load_workload(const Settings& settings);
+
+/// As load_workload, for the data alone.
+DataPair load_settings_data(const Settings& settings);
+
+/// What settings may name.
+KnownNames known_names();
+
+/// The kernels that `network.kernels` names, and threads with 0 resolved.
+const Kernels& chosen_kernels(const Settings& settings);
+int chosen_threads(const Settings& settings);
+
+}  // namespace convoy

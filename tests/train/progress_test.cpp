@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <thread>
+
+namespace convoy {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+const std::string kClear = "\r\x1b[K";
+
+/// A FILE* that writes into memory.
+class Screen {
+ public:
+  Screen() : file_(::open_memstream(&text_, &size_)) {}
+  ~Screen() {
+    std::fclose(file_);
+    std::free(text_);
+  }
+
+  std::FILE* file() { return file_; }
+  std::string text() {
+    std::fflush(file_);
+    return {text_, size_};
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* file_;
+};
+
+ProgressState halfway() {
+  return {.epoch = 2,
+          .epochs = 3,
+          .step = 469,
+          .steps_in_epoch = 938,
+          .loss = 0.30512,
+          .accuracy = 0.9123,
+          .images_per_second = 5210.4,
+          .seconds_left = 75.2};
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++count;
+  return count;
+}
+
+/// What a terminal of this width shows after the first update.
+std::string bar_at_width(int width) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/true, width);
+  progress.update(halfway());
+  return screen.text().substr(kClear.size());
+}
+
+TEST(ProgressOnATerminal, ShowsTheStateInOneLine) {
+  EXPECT_EQ(bar_at_width(100),
+            "epoch 2/3 [===============>               ]   50%  loss 0.3051  acc 91.2%  "
+            "5,210 images/s  ETA 1:15");
+}
+
+TEST(ProgressOnATerminal, FitsEveryWidth) {
+  for (int width = 0; width <= 300; ++width) {
+    EXPECT_LT(bar_at_width(width).size(), std::max(width, 2)) << width;
+  }
+}
+
+TEST(ProgressOnATerminal, KeepsWhatMattersMostWhenNarrow) {
+  EXPECT_EQ(bar_at_width(16), "epoch 2/3   50%");
+  EXPECT_EQ(bar_at_width(40), "epoch 2/3   50%  loss 0.3051  ETA 1:15");
+}
+
+TEST(ProgressOnATerminal, IsDrawnAtMostTenTimesASecond) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t updates = 0;
+  while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(350)) {
+    progress.update(halfway());
+    ++updates;
+  }
+
+  const std::size_t drawn = occurrences(screen.text(), kClear);
+  EXPECT_GT(updates, 100u);
+  EXPECT_GE(drawn, 2u);
+  EXPECT_LE(drawn, 5u);
+}
+
+TEST(ProgressOnATerminal, PrintsLinesAboveTheBar) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/true, /*width=*/16);
+  progress.update(halfway());
+
+  progress.line("saved");
+
+  const std::string bar = kClear + "epoch 2/3   50%";
+  EXPECT_EQ(screen.text(), bar + kClear + "saved\n" + bar);
+}
+
+TEST(ProgressOnATerminal, RemovesTheBarWhenFinished) {
+  Screen screen;
+  {
+    Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+    progress.update(halfway());
+    progress.finish();
+    progress.line("done");
+  }
+
+  EXPECT_THAT(screen.text(), EndsWith("ETA 1:15" + kClear + "done\n"));
+}
+
+TEST(ProgressOnATerminal, CopesWithStatesThatAreNotKnown) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+  const double infinity = std::numeric_limits<double>::infinity();
+
+  progress.update({.loss = std::nan(""),
+                   .accuracy = std::nan(""),
+                   .images_per_second = infinity,
+                   .seconds_left = infinity});
+
+  EXPECT_THAT(screen.text(), EndsWith("]    0%  loss nan  ETA -:--"));
+}
+
+TEST(ProgressOnATerminal, NeverRunsPastTheEnd) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+  progress.update({.step = 12, .steps_in_epoch = 10});
+
+  EXPECT_THAT(screen.text(), HasSubstr("=]  100%"));
+}
+
+TEST(ProgressInAFile, IsPlainLines) {
+  Screen screen;
+  {
+    Progress progress(screen.file(), /*terminal=*/false, /*width=*/80,
+                      /*plain_seconds=*/0);
+    progress.update(halfway());
+    progress.line("saved");
+  }
+
+  EXPECT_EQ(screen.text(),
+            "epoch 2/3  step 469/938  50%  loss 0.3051  acc 91.2%  5,210 images/s  "
+            "ETA 1:15\nsaved\n");
+}
+
+TEST(ProgressInAFile, ComesSeldom) {
+  Screen screen;
+  Progress progress(screen.file(), /*terminal=*/false, /*width=*/80,
+                    /*plain_seconds=*/0.2);
+
+  progress.update(halfway());
+  EXPECT_EQ(screen.text(), "");
+
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  for (int i = 0; i < 100; ++i) progress.update(halfway());
+  EXPECT_EQ(occurrences(screen.text(), "\n"), 1u);
+}
+
+TEST(Terminal, IsNeitherAFileNorHasItAWidthOfZero) {
+  std::FILE* file = std::tmpfile();
+
+  EXPECT_FALSE(is_terminal(file));
+  EXPECT_GT(terminal_width(file), 0);
+  std::fclose(file);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Settings as YAML and back; shipped files; help and documents in step with the table.
+
+#include "convoy/train/settings.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+#include "convoy/train/settings_resolve.h"
+#include "convoy/train/settings_schema.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+const fs::path kSource = CONVOY_SOURCE_DIR;
+
+SettingsContext shipped() {
+  return {.names = {.models = {"lenet5", "cnn1", "cnn2", "mlp6"},
+                    .datasets = {"fashion_mnist", "mnist", "cifar10", "synthetic"},
+                    .optimizers = {"sgd"},
+                    .strategies = {"single"}},
+          .folders = {kSource / "configs"}};
+}
+
+/// Written as a run's config.yaml and read again.
+Settings written_and_read(const Settings& settings) {
+  const TemporaryFolder folder;
+  write_atomically(folder.path() / "config.yaml", to_yaml(settings));
+  return resolve_settings({}, {folder.path() / "config.yaml"}, shipped());
+}
+
+// ---- YAML
+
+TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
+  Settings settings;
+  settings.optimizer.lr = 1e-5;
+  settings.run.dir = "my runs";
+
+  EXPECT_EQ(to_yaml(settings),
+            "model:\n"
+            "  name: lenet5\n"
+            "data:\n"
+            "  name: fashion_mnist\n"
+            "  root: \"\"\n"
+            "  train_fraction: 1\n"
+            "  val_fraction: 0\n"
+            "  synthetic:\n"
+            "    channels: 1\n"
+            "    height: 28\n"
+            "    width: 28\n"
+            "    classes: 10\n"
+            "    train_count: 10000\n"
+            "    test_count: 2000\n"
+            "    noise: 0.3\n"
+            "train:\n"
+            "  epochs: 6\n"
+            "  max_steps: 0\n"
+            "  batch_size: 64\n"
+            "  lanes: 1\n"
+            "  seed: 1\n"
+            "  log_every: 50\n"
+            "optimizer:\n"
+            "  name: sgd\n"
+            "  lr: 1.0e-05\n"
+            "  momentum: 0.9\n"
+            "  weight_decay: 0\n"
+            "  nesterov: false\n"
+            "strategy:\n"
+            "  name: single\n"
+            "cluster:\n"
+            "  threads: 0\n"
+            "network:\n"
+            "  kernels: fast\n"
+            "run:\n"
+            "  dir: \"my runs\"\n"
+            "  name: \"\"\n");
+}
+
+TEST(SettingsYaml, OfTheDefaultsGivesTheDefaults) {
+  EXPECT_EQ(written_and_read(Settings{}), Settings{});
+}
+
+TEST(SettingsYaml, GivesTheSameBitsOfOddNumbers) {
+  constexpr double tiny = std::numeric_limits<double>::denorm_min();
+  for (const double odd : {0.1, 1.0 / 3, 1e-5, 123456789.123456789, 1e22, 1e38, tiny,
+                           std::numeric_limits<double>::min(), -0.0, 5e-324, 1e16}) {
+    Settings settings;
+    settings.optimizer.lr = odd;
+
+    const double read = written_and_read(settings).optimizer.lr;
+
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(read), std::bit_cast<std::uint64_t>(odd))
+        << odd;
+  }
+}
+
+TEST(SettingsYaml, GivesTheSameOddTexts) {
+  for (const std::string odd : {"",
+                                " ",
+                                "~",
+                                "null",
+                                "true",
+                                "no",
+                                "1",
+                                "1e5",
+                                "a: b",
+                                "a #b",
+                                "#a",
+                                "- a",
+                                "[a]",
+                                "{a}",
+                                "*a",
+                                "&a",
+                                "!a",
+                                "%a",
+                                "@a",
+                                "`a`",
+                                "'a'",
+                                "\"a\"",
+                                "a\\b",
+                                "\\x41",
+                                "a, b",
+                                "? a",
+                                "...",
+                                "---",
+                                "<<",
+                                " a ",
+                                "Übung",
+                                "日本",
+                                "\xf0\x9f\x90\x8e",
+                                "a\xc2\x85",
+                                "\xe2\x80\xa8",
+                                "\xef\xbb\xbf",
+                                "=",
+                                "|",
+                                ">"}) {
+    Settings settings;
+    settings.run.name = odd;
+    settings.data.root = odd + "/" + odd;
+
+    EXPECT_EQ(written_and_read(settings), settings) << odd;
+  }
+}
+
+TEST(SettingsYaml, GivesEverySettingBack) {
+  Settings settings;
+  settings.model.name = "mlp6";
+  settings.data = {.name = "synthetic",
+                   .root = "/data",
+                   .train_fraction = 0.7,
+                   .val_fraction = 0.1,
+                   .synthetic = {.channels = 3,
+                                 .height = 32,
+                                 .width = 33,
+                                 .classes = 7,
+                                 .train_count = 2147483647,
+                                 .test_count = 1,
+                                 .noise = 0.123}};
+  settings.train = {.epochs = 2,
+                    .max_steps = 3,
+                    .batch_size = 8,
+                    .lanes = 0,
+                    .seed = std::numeric_limits<std::uint64_t>::max(),
+                    .log_every = 4};
+  settings.optimizer = {
+      .name = "sgd", .lr = 0.3, .momentum = 0.1, .weight_decay = 5e-4, .nesterov = true};
+  settings.cluster.threads = 2;
+  settings.network.kernels = "reference";
+  settings.run = {.dir = "/tmp/a b", .name = "run 1"};
+
+  EXPECT_EQ(written_and_read(settings), settings);
+}
+
+// ---- shipped files
+
+TEST(ShippedConfigs, AllResolve) {
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    EXPECT_NO_THROW(resolve_settings({}, {entry.path()}, shipped())) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 4);
+}
+
+TEST(ShippedConfigs, FashionLenet5TrainsSlowlyInSmallBatches) {
+  const Settings settings =
+      resolve_settings({"experiment=fashion_lenet5"}, {}, shipped());
+
+  EXPECT_EQ(settings.model.name, "lenet5");
+  EXPECT_EQ(settings.data.name, "fashion_mnist");
+  EXPECT_EQ(settings.optimizer.lr, 0.005);
+  EXPECT_EQ(settings.optimizer.momentum, 0.9);
+  EXPECT_EQ(settings.train.batch_size, 32);
+  EXPECT_EQ(settings.train.epochs, 6);
+}
+
+TEST(ShippedConfigs, SyntheticMlp6HasImagesOfCifar10sShape) {
+  const Settings settings =
+      resolve_settings({"experiment=synthetic_mlp6"}, {}, shipped());
+
+  EXPECT_EQ(settings.model.name, "mlp6");
+  EXPECT_EQ(settings.data.name, "synthetic");
+  EXPECT_EQ(settings.data.synthetic.channels, 3);
+  EXPECT_EQ(settings.data.synthetic.height, 32);
+  EXPECT_EQ(settings.data.synthetic.width, 32);
+  EXPECT_EQ(settings.data.synthetic.classes, 10);
+}
+
+// ---- schema, help, documents
+
+TEST(SettingsSchema, NamesEachSettingOnceWithHelp) {
+  std::set<std::string> names;
+  for (const SettingInfo& info : settings_schema()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_FALSE(info.help.empty()) << info.name;
+    EXPECT_FALSE(info.expected.empty()) << info.name;
+  }
+}
+
+TEST(SettingsSchema, DefaultsAreValuesThatTheSettingsTake) {
+  for (const SettingInfo& info : settings_schema()) {
+    const Settings settings =
+        resolve_settings({info.name + "=" + info.default_text}, {}, shipped());
+    EXPECT_EQ(settings, Settings{}) << info.name;
+  }
+}
+
+TEST(SettingsSchema, ListsTheKnownNames) {
+  const std::vector<SettingInfo> schema = settings_schema(shipped().names);
+
+  EXPECT_EQ(schema.front().name, "model.name");
+  EXPECT_EQ(schema.front().kind, SettingKind::choice);
+  EXPECT_EQ(schema.front().default_text, "lenet5");
+  EXPECT_EQ(schema.front().expected, "one of lenet5, cnn1, cnn2, mlp6");
+}
+
+TEST(SettingsHelp, NamesEveryGroupAndSetting) {
+  const std::string help = settings_help(shipped().names);
+
+  for (const std::string group :
+       {"model", "data", "optimizer", "strategy", "experiment"}) {
+    EXPECT_THAT(help, HasSubstr("  " + group + "=NAME "));
+  }
+  for (const SettingInfo& info : settings_schema()) {
+    const bool option = info.name.ends_with(".name") && info.kind == SettingKind::choice;
+    if (option) continue;
+    EXPECT_THAT(help, HasSubstr("  " + info.name + "=" + info.default_text));
+  }
+}
+
+TEST(SettingsDocument, HasALineForEverySetting) {
+  const std::string document = read_text(kSource / "docs/settings.md");
+
+  for (const SettingInfo& info : settings_schema()) {
+    const std::string shown =
+        info.default_text.empty() ? "empty" : "`" + info.default_text + "`";
+    const std::string line = fmt::format("| `{}` | {} | {} | {} |\n", info.name, shown,
+                                         info.expected, info.help);
+    EXPECT_TRUE(document.find(line) != std::string::npos)
+        << "docs/settings.md lacks this line:\n"
+        << line;
+  }
+}
+
+TEST(SettingsDocument, NamesEveryShippedExperiment) {
+  const std::string document = read_text(kSource / "docs/settings.md");
+
+  for (const auto& entry : fs::directory_iterator(kSource / "configs/experiment")) {
+    EXPECT_THAT(document, HasSubstr("| `" + entry.path().stem().string() + "` |"));
+  }
+}
+
+}  // namespace
+}  // namespace convoy
