@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dataset: labelled images in memory, one byte a pixel, as they came from disk.
+//
+// Images lie end to end, [sample][channel][row][column], and sample i has labels[i].
+// Nothing is scaled or shuffled here; that is the loader's work.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/base/shape.h"
+
+namespace convoy {
+
+struct Dataset {
+  std::string name{};
+  Shape shape{};                       // of one image
+  std::vector<std::string> classes{};  // by label
+  std::vector<std::uint8_t> images{};  // [count][channels][height][width]
+  std::vector<std::uint8_t> labels{};  // [count], each below classes.size()
+
+  std::size_t size() const { return labels.size(); }
+
+  /// The pixels of one sample. Requires: sample < size().
+  std::span<const std::uint8_t> image(std::size_t sample) const {
+    return std::span(images).subspan(sample * shape.size(), shape.size());
+  }
+};
+
+struct DataPair {
+  Dataset train;
+  Dataset test;
+};
+
+}  // namespace convoy

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/data/locate.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSystemFolder = "/usr/share/datasets";
+
+/// An environment variable's value, or nothing if it is unset or empty.
+fs::path environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+fs::path user_cache() {
+  // The XDG base directory specification has relative paths ignored.
+  const fs::path cache = environment("XDG_CACHE_HOME");
+  if (cache.is_absolute()) return cache;
+  const fs::path home = environment("HOME");
+  return home.empty() ? home : home / ".cache";
+}
+
+/// The dataset's own subfolder comes first: MNIST and its kin share file names, so that
+/// the files beside it may be of another dataset.
+std::vector<fs::path> folders_under(const fs::path& root, const DataSource& source) {
+  return {root / source.name, root};
+}
+
+fs::path with_suffix(fs::path path, const char* suffix) { return path += suffix; }
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::optional<fs::path> first_holding(const std::vector<fs::path>& folders,
+                                      const DataSource& source) {
+  const auto found = std::ranges::find_if(
+      folders, [&](const fs::path& folder) { return holds_any_file(folder, source); });
+  return found == folders.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string ways_to_get(const DataSource& source) {
+  return source.how_to_get + ", or name its folder with data.root or CONVOY_DATA";
+}
+
+fs::path locate_under(const DataSource& source, const fs::path& root) {
+  if (const auto folder = first_holding(folders_under(root, source), source)) {
+    return *folder;
+  }
+  const std::string expected = "the files of " + source.name + ": " +
+                               source.file(FileRole::train_images).name +
+                               " and so on, plain or .gz";
+  throw InputError(InputKind::storage,
+                   {.where = root.string(),
+                    .found = is_there(root) ? "none of the files" : "no such folder",
+                    .expected = expected,
+                    .hint = ways_to_get(source)});
+}
+
+}  // namespace
+
+std::vector<fs::path> data_folders(const DataSource& source) {
+  std::vector<fs::path> folders;
+  if (const fs::path data = environment("CONVOY_DATA"); !data.empty()) {
+    folders = folders_under(data, source);
+  }
+  const fs::path cache = cache_folder(source);
+  if (!cache.empty()) folders.push_back(cache);
+  if (!source.system_folder.empty()) {
+    folders.push_back(fs::path(kSystemFolder) / source.system_folder);
+  }
+  return folders;
+}
+
+fs::path cache_folder(const DataSource& source) {
+  const fs::path cache = user_cache();
+  return cache.empty() ? cache : cache / "convoy" / source.name;
+}
+
+std::optional<fs::path> search_data(const DataSource& source) {
+  return first_holding(data_folders(source), source);
+}
+
+fs::path locate_data(const DataSource& source, const fs::path& root) {
+  if (!root.empty()) return locate_under(source, root);
+  if (const auto folder = search_data(source)) return *folder;
+
+  std::vector<std::string> looked;
+  for (const fs::path& folder : data_folders(source)) looked.push_back(folder.string());
+  throw InputError(InputKind::storage, {.where = "dataset " + source.name,
+                                        .found = "nothing in " + join(looked),
+                                        .expected = "its files in one of these folders",
+                                        .hint = ways_to_get(source)});
+}
+
+bool holds_any_file(const fs::path& folder, const DataSource& source) {
+  return std::ranges::any_of(source.files, [&](const DataFile& file) {
+    const fs::path path = folder / file.name;
+    return is_there(path) || is_there(with_suffix(path, ".gz"));
+  });
+}
+
+fs::path file_in(const fs::path& folder, const DataFile& file) {
+  const fs::path plain = folder / file.name;
+  if (is_there(plain)) return plain;
+  const fs::path packed = with_suffix(plain, ".gz");
+  if (is_there(packed)) return packed;
+  throw InputError(InputKind::storage, {.where = plain.string(),
+                                        .found = "no such file",
+                                        .expected = "this file, plain or .gz",
+                                        .hint = "bring the dataset again"});
+}
+
+}  // namespace convoy

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be counted in a dataset: samples of each class, mean and deviation of pixels.
+
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "convoy/data/dataset.h"
+
+namespace convoy {
+
+/// Of all pixels of all channels, scaled to 0..1. The deviation is the population's.
+struct PixelMoments {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// Exact up to the last rounding: the sums are integers.
+/// Requires: at least one pixel.
+PixelMoments pixel_moments(const Dataset& data);
+
+/// Number of samples by label.
+std::vector<std::size_t> class_counts(const Dataset& data);
+
+}  // namespace convoy

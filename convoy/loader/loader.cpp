@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/loader/loader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+void require(bool holds, InputKind kind, const std::string& where, long long found,
+             const std::string& expected) {
+  if (holds) return;
+  throw InputError(
+      kind,
+      {.where = where, .found = std::to_string(found), .expected = expected, .hint = ""});
+}
+
+/// What cannot be used is refused before the thread starts.
+const LoaderOptions& checked(const LoaderOptions& options, const Dataset& data,
+                             const std::vector<std::uint32_t>& samples) {
+  require(options.batch_size > 0, InputKind::settings, "train.batch_size", 0,
+          "a whole number from 1");
+  require(options.ahead > 0, InputKind::settings, "batches prepared ahead", options.ahead,
+          "a whole number from 1");
+  require(!samples.empty(), InputKind::data, "samples of " + data.name, 0,
+          "at least one");
+  check(options.normalization.deviation > 0, "a deviation is positive");
+  check(std::ranges::max(samples) < data.size(), "samples are of the dataset");
+  return options;
+}
+
+std::array<float, 256> normalized_bytes(const Normalization& normalization) {
+  std::array<float, 256> table;
+  for (std::size_t byte = 0; byte < table.size(); ++byte) {
+    const double scaled = static_cast<double>(byte) / 255;
+    table[byte] =
+        static_cast<float>((scaled - normalization.mean) / normalization.deviation);
+  }
+  return table;
+}
+
+}  // namespace
+
+Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
+               const LoaderOptions& options)
+    : data_(data),
+      batch_size_(std::min(checked(options, data, samples).batch_size, samples.size())),
+      order_(std::move(samples), options.seed, options.shuffle),
+      batches_((order_.size() + batch_size_ - 1) / batch_size_),
+      table_(normalized_bytes(options.normalization)),
+      ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
+  for (Slot& slot : ring_) {
+    slot.images = AlignedBuffer<float>(batch_size_ * data.shape.size());
+    slot.labels = AlignedBuffer<std::int32_t>(batch_size_);
+  }
+  thread_ = std::thread([this] { prepare(); });
+}
+
+Loader::~Loader() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Loader::start_epoch(int epoch, std::size_t first_batch) {
+  check(first_batch <= batches_, "an epoch is entered at one of its batches");
+  std::unique_lock lock(mutex_);
+  stop_filling(lock);
+  order_.start_epoch(epoch);
+  next_ = oldest_ = filled_ = first_batch;
+  end_ = batches_;
+  changed_.notify_all();
+}
+
+const Batch* Loader::next() {
+  std::unique_lock lock(mutex_);
+  oldest_ = next_;
+  changed_.notify_all();
+  if (next_ == end_) return nullptr;
+  if (next_ == filled_) {
+    const Stopwatch waiting;
+    changed_.wait(lock, [&] { return next_ < filled_; });
+    seconds_waited_ += waiting.seconds();
+  }
+  return &slot(next_++).batch;
+}
+
+/// Has the thread leave the present epoch, after the batch it may be at.
+void Loader::stop_filling(std::unique_lock<std::mutex>& lock) {
+  end_ = filled_;
+  changed_.wait(lock, [&] { return !filling_; });
+}
+
+bool Loader::may_fill() const {
+  return filled_ < end_ && filled_ - oldest_ < ring_.size();
+}
+
+/// The thread's work.
+void Loader::prepare() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return ending_ || may_fill(); });
+    if (ending_) return;
+    filling_ = true;
+    const std::size_t number = filled_;
+    lock.unlock();
+    fill(number);
+    lock.lock();
+    filling_ = false;
+    ++filled_;
+    changed_.notify_all();
+  }
+}
+
+void Loader::fill(std::size_t number) {
+  Slot& slot = this->slot(number);
+  const std::size_t begin = number * batch_size_;
+  const auto samples = order_.at({begin, std::min(begin + batch_size_, order_.size())});
+  float* pixel = slot.images.data();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (const std::uint8_t byte : data_.image(samples[i])) *pixel++ = table_[byte];
+    slot.labels[i] = data_.labels[samples[i]];
+  }
+  slot.batch = {slot.images.span().first(samples.size() * data_.shape.size()),
+                slot.labels.span().first(samples.size()), samples.size()};
+}
+
+}  // namespace convoy

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loader: a dataset's samples as batches of floats, prepared ahead by one thread.
+//
+//   loader.start_epoch(epoch);
+//   while (const Batch* batch = loader.next()) { ... }
+//
+// The thread fills a ring of ahead + 1 buffers; the one more is the batch in use:
+//
+//        next() reads here      the thread fills here
+//              v                       v
+//   | batch 7 | batch 8 (in use) | batch 9 | ...
+//
+// What is in a batch follows from samples, seed, epoch and batch number alone, however
+// many are prepared ahead. The last batch of an epoch may be smaller; it is neither
+// padded nor dropped. Nothing is allocated from one batch to the next.
+
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "convoy/base/aligned.h"
+#include "convoy/data/dataset.h"
+#include "convoy/loader/normalization.h"
+#include "convoy/loader/order.h"
+
+namespace convoy {
+
+struct Batch {
+  std::span<const float> images;         // [count][channels][height][width], normalised
+  std::span<const std::int32_t> labels;  // [count]
+  std::size_t count = 0;
+};
+
+struct LoaderOptions {
+  std::size_t batch_size = 64;
+  std::uint64_t seed = 1;  // of the order
+  bool shuffle = true;
+  Normalization normalization{};
+  int ahead = 2;  // batches prepared in advance, at least 1
+};
+
+/// All methods are for one thread.
+class Loader {
+ public:
+  /// Borrows the dataset; the caller keeps it alive and unchanged as long as the loader.
+  /// `samples` are the numbers of those used, each once an epoch.
+  ///
+  /// Throws InputError of kind `settings` if batch_size or ahead is 0, of kind `data` if
+  /// there are no samples. Requires: all samples < data.size().
+  Loader(const Dataset& data, std::vector<std::uint32_t> samples,
+         const LoaderOptions& options);
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  /// Begins an epoch at a batch, whether or not the one before is at its end. Seeking
+  /// costs the same wherever it goes. Requires: first_batch <= batches_per_epoch().
+  void start_epoch(int epoch, std::size_t first_batch = 0);
+
+  /// The next batch, valid until the next call of next() or start_epoch(); nullptr at the
+  /// end of the epoch and before the first.
+  const Batch* next();
+
+  std::size_t batches_per_epoch() const { return batches_; }
+  std::size_t samples_per_epoch() const { return order_.size(); }
+
+  /// How long next() has waited for the thread, in all.
+  double seconds_waited() const { return seconds_waited_; }
+
+ private:
+  struct Slot {
+    AlignedBuffer<float> images;
+    AlignedBuffer<std::int32_t> labels;
+    Batch batch;
+  };
+
+  Slot& slot(std::size_t number) { return ring_[number % ring_.size()]; }
+  void prepare();
+  bool may_fill() const;
+  void fill(std::size_t number);
+  void stop_filling(std::unique_lock<std::mutex>& lock);
+
+  const Dataset& data_;
+  std::size_t batch_size_;  // or the number of samples, if that is less
+  Order order_;
+  std::size_t batches_;
+  std::array<float, 256> table_;  // a byte's normalised value
+  std::vector<Slot> ring_;
+  double seconds_waited_ = 0;
+
+  // Batches in [oldest_, filled_) are in the ring; the thread goes on to end_.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;    // that next() gives out; oldest_ or the one after it
+  std::size_t oldest_ = 0;  // still in use or not yet given out
+  std::size_t filled_ = 0;
+  std::size_t end_ = 0;
+  bool filling_ = false;  // the thread is writing batch filled_, without the mutex
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace convoy

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/data/statistics.h"
+
+#include <gtest/gtest.h>
+
+namespace convoy {
+namespace {
+
+TEST(Statistics, GivesExactMomentsOfAFewPixels) {
+  const Dataset data{.shape = {1, 2, 2}, .images = {0, 255, 0, 255}, .labels = {0}};
+  const PixelMoments moments = pixel_moments(data);
+
+  EXPECT_EQ(moments.mean, 0.5);
+  EXPECT_EQ(moments.deviation, 0.5);
+}
+
+TEST(Statistics, LosesNothingOnManyPixels) {
+  const std::size_t count = 20'000'000;  // n times the sum of squares exceeds 64 bits
+  Dataset data{.shape = {1, 1, 1}, .images = std::vector<std::uint8_t>(count, 254)};
+  for (std::size_t i = 0; i < count; i += 2) data.images[i] = 255;
+  const PixelMoments moments = pixel_moments(data);
+
+  EXPECT_DOUBLE_EQ(moments.mean, 254.5 / 255);
+  EXPECT_DOUBLE_EQ(moments.deviation, 0.5 / 255);
+}
+
+TEST(Statistics, CountsSamplesByLabel) {
+  const Dataset data{.classes = {"a", "b", "c"}, .labels = {2, 0, 2}};
+
+  EXPECT_EQ(class_counts(data), (std::vector<std::size_t>{1, 0, 2}));
+}
+
+}  // namespace
+}  // namespace convoy

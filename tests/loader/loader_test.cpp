@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/loader/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+/// Samples of 1 x 2 x 3 pixels of which sample i has all pixels and its label i.
+Dataset numbered(std::size_t count) {
+  Dataset data{.name = "numbered", .shape = {1, 2, 3}};
+  data.classes.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    data.images.insert(data.images.end(), 6, static_cast<std::uint8_t>(i));
+    data.labels.push_back(static_cast<std::uint8_t>(i));
+  }
+  return data;
+}
+
+std::vector<std::uint32_t> all_samples(const Dataset& data) {
+  std::vector<std::uint32_t> samples(data.size());
+  std::iota(samples.begin(), samples.end(), 0u);
+  return samples;
+}
+
+using Labels = std::vector<std::int32_t>;
+
+/// The labels of each batch up to the epoch's end.
+std::vector<Labels> rest_of_epoch(Loader& loader) {
+  std::vector<Labels> batches;
+  while (const Batch* batch = loader.next()) {
+    batches.emplace_back(batch->labels.begin(), batch->labels.end());
+  }
+  return batches;
+}
+
+std::vector<Labels> epoch_of(Loader& loader, int epoch, std::size_t first_batch = 0) {
+  loader.start_epoch(epoch, first_batch);
+  return rest_of_epoch(loader);
+}
+
+Labels joined(const std::vector<Labels>& batches) {
+  Labels all;
+  for (const Labels& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
+  return all;
+}
+
+TEST(Loader, GivesEachSampleOnceAnEpoch) {
+  const Dataset data = numbered(100);
+  Loader loader(data, all_samples(data), {.batch_size = 8});
+  Labels expected(100);
+  std::iota(expected.begin(), expected.end(), 0);
+
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    EXPECT_THAT(joined(epoch_of(loader, epoch)),
+                testing::UnorderedElementsAreArray(expected));
+  }
+}
+
+TEST(Loader, NeitherPadsNorDropsTheLastBatch) {
+  const Dataset data = numbered(10);
+  Loader loader(data, all_samples(data), {.batch_size = 4});
+  const auto batches = epoch_of(loader, 0);
+
+  EXPECT_EQ(loader.batches_per_epoch(), 3u);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[1].size(), 4u);
+  EXPECT_EQ(batches[2].size(), 2u);
+}
+
+TEST(Loader, TakesABatchLargerThanTheData) {
+  const Dataset data = numbered(3);
+  Loader loader(data, all_samples(data), {.batch_size = std::size_t(-1)});
+
+  EXPECT_EQ(epoch_of(loader, 0).size(), 1u);
+}
+
+TEST(Loader, NormalisesPixelsAndKeepsThemWithTheirLabels) {
+  const Dataset data = numbered(50);
+  const Normalization normalization{.mean = 0.25, .deviation = 0.5};
+  Loader loader(data, all_samples(data),
+                {.batch_size = 7, .normalization = normalization});
+  loader.start_epoch(0);
+
+  while (const Batch* batch = loader.next()) {
+    ASSERT_EQ(batch->images.size(), batch->count * data.shape.size());
+    for (std::size_t i = 0; i < batch->images.size(); ++i) {
+      const double scaled = batch->labels[i / data.shape.size()] / 255.0;
+      EXPECT_FLOAT_EQ(batch->images[i], static_cast<float>((scaled - 0.25) / 0.5));
+    }
+  }
+}
+
+TEST(Loader, UsesOnlyTheGivenSamples) {
+  const Dataset data = numbered(20);
+  Loader loader(data, {3, 5, 8}, {.batch_size = 2});
+
+  EXPECT_THAT(joined(epoch_of(loader, 0)), testing::UnorderedElementsAre(3, 5, 8));
+}
+
+TEST(Loader, ShufflesEpochsDifferentlyAndRepeatsForTheSameSeed) {
+  const Dataset data = numbered(60);
+  Loader loader(data, all_samples(data), {.batch_size = 16, .seed = 5});
+  Loader same(data, all_samples(data), {.batch_size = 16, .seed = 5});
+  Loader other(data, all_samples(data), {.batch_size = 16, .seed = 6});
+  const auto first = epoch_of(loader, 0);
+
+  EXPECT_NE(first, epoch_of(loader, 1));
+  EXPECT_EQ(first, epoch_of(same, 0));
+  EXPECT_NE(first, epoch_of(other, 0));
+  EXPECT_EQ(first, epoch_of(loader, 0));
+}
+
+TEST(Loader, KeepsTheOrderWithoutShuffling) {
+  const Dataset data = numbered(5);
+  Loader loader(data, {4, 1, 3}, {.batch_size = 2, .shuffle = false});
+
+  EXPECT_THAT(joined(epoch_of(loader, 1)), testing::ElementsAre(4, 1, 3));
+}
+
+TEST(Loader, GivesTheSameBatchesHoweverManyAreAhead) {
+  const Dataset data = numbered(90);
+  Loader one(data, all_samples(data), {.batch_size = 7, .ahead = 1});
+  Loader many(data, all_samples(data), {.batch_size = 7, .ahead = 50});
+
+  EXPECT_EQ(epoch_of(one, 2), epoch_of(many, 2));
+}
+
+TEST(Loader, EntersAnEpochAtAnyBatch) {
+  const Dataset data = numbered(90);
+  Loader loader(data, all_samples(data), {.batch_size = 7});
+  const auto whole = epoch_of(loader, 3);
+
+  for (std::size_t first = 0; first <= whole.size(); ++first) {
+    const std::vector<Labels> expected(whole.begin() + static_cast<long>(first),
+                                       whole.end());
+    EXPECT_EQ(epoch_of(loader, 3, first), expected) << "from batch " << first;
+  }
+}
+
+TEST(Loader, BeginsAnotherEpochInTheMiddleOfOne) {
+  const Dataset data = numbered(90);
+  Loader loader(data, all_samples(data), {.batch_size = 7});
+  const auto second = epoch_of(loader, 2);
+
+  for (int used = 0; used < 13; ++used) {
+    loader.start_epoch(1);
+    for (int i = 0; i < used; ++i) ASSERT_NE(loader.next(), nullptr);
+    EXPECT_EQ(epoch_of(loader, 2), second);
+  }
+}
+
+TEST(Loader, KeepsABatchValidUntilTheNextIsAskedFor) {
+  const Dataset data = numbered(90);
+  Loader loader(data, all_samples(data), {.batch_size = 7, .ahead = 1});
+  loader.start_epoch(0);
+  const Batch* batch = loader.next();
+  const Labels before(batch->labels.begin(), batch->labels.end());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the thread runs ahead
+
+  EXPECT_THAT(before, testing::ElementsAreArray(batch->labels));
+  EXPECT_EQ(batch->images[0], static_cast<float>(before[0] / 255.0));
+}
+
+TEST(Loader, GoesThroughFixedBuffersFromEpochToEpoch) {
+  const Dataset data = numbered(90);
+  Loader loader(data, all_samples(data), {.batch_size = 7, .ahead = 2});
+  std::set<const float*> buffers;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    loader.start_epoch(epoch);
+    while (const Batch* batch = loader.next()) buffers.insert(batch->images.data());
+  }
+
+  EXPECT_EQ(buffers.size(), 3u);
+}
+
+TEST(Loader, GivesNothingBeforeTheFirstEpochAndAfterTheLast) {
+  const Dataset data = numbered(4);
+  Loader loader(data, all_samples(data), {.batch_size = 4});
+
+  EXPECT_EQ(loader.next(), nullptr);
+  epoch_of(loader, 0);
+  EXPECT_EQ(loader.next(), nullptr);
+  EXPECT_EQ(loader.next(), nullptr);
+}
+
+TEST(Loader, EndsPromptlyWhereverItIs) {
+  const Dataset data = numbered(200);
+  for (int used = 0; used < 40; ++used) {
+    Loader loader(data, all_samples(data), {.batch_size = 2});
+    if (used > 0) loader.start_epoch(0);
+    for (int i = 1; i < used; ++i) loader.next();
+  }
+}
+
+TEST(Loader, CountsTheTimeItWaited) {
+  const Dataset data = numbered(200);
+  Loader loader(data, all_samples(data), {.batch_size = 2});
+  EXPECT_EQ(loader.seconds_waited(), 0);
+  epoch_of(loader, 0);
+
+  EXPECT_GE(loader.seconds_waited(), 0);
+}
+
+TEST(Loader, RefusesWhatCannotBeBatches) {
+  const Dataset data = numbered(4);
+
+  EXPECT_THROW(Loader(data, all_samples(data), {.batch_size = 0}), InputError);
+  EXPECT_THROW(Loader(data, all_samples(data), {.ahead = 0}), InputError);
+  EXPECT_THROW(Loader(data, {}, {}), InputError);
+}
+
+}  // namespace
+}  // namespace convoy
