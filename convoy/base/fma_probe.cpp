@@ -17,12 +17,13 @@ constexpr int kAccumulators = 12;
 constexpr int kRounds = 4096;
 constexpr double kFlopsPerCall = 2.0 * 8 * kAccumulators * kRounds;
 
-// Inlined into one function a target. Different starts keep the accumulators apart.
+// Inlined into one function a target. Different starts, none of them a fixed point, keep
+// the compiler from doing less than it seems.
 [[gnu::always_inline]] inline float multiply_add_rounds() {
   const Vector factor = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
   Vector sums[kAccumulators];
 #pragma GCC unroll 12
-  for (int i = 0; i < kAccumulators; ++i) sums[i] = factor * static_cast<float>(i);
+  for (int i = 0; i < kAccumulators; ++i) sums[i] = factor * static_cast<float>(i + 3);
   for (int round = 0; round < kRounds; ++round) {
 #pragma GCC unroll 12
     for (Vector& sum : sums) sum = sum * factor + factor;

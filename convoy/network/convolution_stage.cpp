@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "convoy/network/tiling.h"
-
 namespace convoy {
 namespace {
 
@@ -57,11 +55,15 @@ ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& la
 }
 
 void ConvolutionStage::tile_weights(const Pass& pass) {
-  const RowsInTiles tiling(convolved_.channels, pass.kernels.tile, taps_);
-  float* tiled = pass.arena.get(tiled_weights_);
-  pass.team.run(static_cast<std::size_t>(tiling.tiles.count), [&](std::size_t tile, int) {
-    tiling.copy_tile(static_cast<int>(tile), pass.values + weight_.begin, taps_, 1,
-                     tiled);
+  const Tiles tiles(convolved_.channels, pass.kernels.tile);
+  pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t task, int) {
+    const int tile = static_cast<int>(task);
+    const std::size_t first = static_cast<std::size_t>(tiles.begin(tile)) * taps_;
+    pass.kernels.rows_to_tile({.src = pass.values + weight_.begin + first,
+                               .src_row = taps_,
+                               .rows = tiles.size(tile),
+                               .depth = static_cast<int>(taps_),
+                               .dst = pass.arena.get(tiled_weights_) + first});
   });
 }
 
@@ -117,7 +119,7 @@ void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
                              .window = options_.pool,
                              .step = options_.pool,
                              .columns = dst_.width,
-                             .relu = options_.relu,
+                             .floor = options_.relu ? 0 : kNoFloor,
                              .dst = dst + to,
                              .chosen = chosen + to});
     }
@@ -135,6 +137,20 @@ void ConvolutionStage::backward(const Pass& pass, const Activation& src,
   if (src.gradient != nullptr) source_backward(pass, gradient, src.gradient);
 }
 
+/// Takes a few channels' gradient back through the ReLU and sums it for the bias. Before
+/// the pool is undone there is less of it.
+void ConvolutionStage::finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                                       const Activation& dst, float* bias_share) const {
+  const std::size_t plane = pack_floats({1, dst_.height, dst_.width});
+  for (std::size_t k = channels.begin; k < channels.end; ++k) {
+    const std::size_t from = pack * pack_floats(dst_) + k * plane;
+    if (options_.relu) {
+      pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
+    }
+    bias_share[k] = pass.kernels.sum(dst.gradient + from, plane);
+  }
+}
+
 void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range channels,
                                  const float* dst_gradient, float* gradient) const {
   const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
@@ -142,7 +158,9 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
   float* first = gradient + pack * pack_floats(convolved_) + channels.begin * plane;
-  std::fill_n(first, channels.size() * plane, 0.0f);
+  const bool covered = dst_.height * options_.pool == convolved_.height &&
+                       dst_.width * options_.pool == convolved_.width;
+  if (!covered) std::fill_n(first, channels.size() * plane, 0.0f);
   for (std::size_t k = channels.begin; k < channels.end; ++k) {
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from =
@@ -152,6 +170,7 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
                                .window = options_.pool,
                                .step = options_.pool,
                                .columns = dst_.width,
+                               .accumulate = false,
                                .src_gradient = first + (k - channels.begin) * plane +
                                                row * options_.pool * row_floats,
                                .src_row = row_floats});
@@ -167,13 +186,19 @@ const float* ConvolutionStage::padded(const Pass& pass, const float* src,
   const Shape framed = {src_.channels, src_.height + 2 * padding,
                         src_.width + 2 * padding};
   float* copy = pass.arena.get(padded_scratch_) + thread * pack_floats(framed);
-  std::fill_n(copy, pack_floats(framed), 0.0f);
   const std::size_t row_floats = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t margin = static_cast<std::size_t>(padding) * kPack;
+  float* to = copy;
   for (int c = 0; c < src_.channels; ++c) {
-    for (int y = 0; y < src_.height; ++y) {
-      const std::size_t line = static_cast<std::size_t>(c) * framed.height + y + padding;
-      std::copy_n(src + (static_cast<std::size_t>(c) * src_.height + y) * row_floats,
-                  row_floats, copy + (line * framed.width + padding) * kPack);
+    for (int y = -padding; y < src_.height + padding; ++y) {
+      if (y < 0 || y >= src_.height) {
+        to = std::fill_n(to, row_floats + 2 * margin, 0.0f);
+        continue;
+      }
+      to = std::fill_n(to, margin, 0.0f);
+      to = std::copy_n(src, row_floats, to);
+      to = std::fill_n(to, margin, 0.0f);
+      src += row_floats;
     }
   }
   return copy;
@@ -192,16 +217,8 @@ void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
     const auto first = static_cast<std::size_t>(groups.begin(group));
     const Range channels = {first, first + groups.size(group)};
     const std::size_t from = pack * pack_floats(convolved_) + first * plane;
-    if (options_.pool > 0) {
-      undo_pool(pass, pack, channels, dst.gradient, gradient);
-    } else if (options_.relu) {
-      pass.kernels.mask_by_sign(gradient + from, dst.values + from,
-                                channels.size() * plane);
-    }
-    float* bias_share = shares + pack * share + weight_.size();
-    for (std::size_t k = channels.begin; k < channels.end; ++k) {
-      bias_share[k] = pass.kernels.sum(gradient + from + (k - first) * plane, plane);
-    }
+    finish_gradient(pass, pack, channels, dst, shares + pack * share + weight_.size());
+    if (options_.pool > 0) undo_pool(pass, pack, channels, dst.gradient, gradient);
     const int padding = options_.layer.padding;
     pass.kernels.convolution_weights(
         {.src = padded(pass, src.values + pack * pack_floats(src_), thread),

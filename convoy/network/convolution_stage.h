@@ -31,7 +31,7 @@ class ConvolutionStage final : public Stage {
   void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
 
   bool backward_reads_src() const override { return true; }
-  bool backward_reads_dst() const override { return options_.relu && options_.pool == 0; }
+  bool backward_reads_dst() const override { return options_.relu; }
 
  private:
   /// Source pixels with the same position modulo the step, and the taps that reach them.
@@ -45,6 +45,8 @@ class ConvolutionStage final : public Stage {
   void tile_weights(const Pass& pass);
   void convolve_into(const Pass& pass, const float* src, int row, float* dst,
                      std::size_t dst_channel) const;
+  void finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                       const Activation& dst, float* bias_share) const;
   void undo_pool(const Pass& pass, std::size_t pack, Range channels,
                  const float* dst_gradient, float* gradient) const;
   const float* padded(const Pass& pass, const float* src, int thread) const;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "convoy/network/tiling.h"
-
 namespace convoy {
 namespace {
 
@@ -24,8 +22,10 @@ int rows_a_task(int rows) {
       round_up(static_cast<std::size_t>(std::max(even, kLeastRows)), kLeastRows));
 }
 
+}  // namespace
+
 /// Rows [first, first + rows) of a product's output: what one task computes.
-struct RowBlock {
+struct LinearStage::RowBlock {
   RowBlock(std::size_t task, int total)
       : first(static_cast<int>(task) * rows_a_task(total)),
         rows(std::min(rows_a_task(total), total - first)) {}
@@ -38,36 +38,6 @@ struct RowBlock {
   int first, rows;
 };
 
-struct Strides {
-  std::size_t row, step;
-};
-
-/// dst[pack][first + i][16] = sum over k of left[first + i][k] * right[pack][k][16] for
-/// one block of rows. `left` has the strides given; `tiles` is scratch for rows x kDepth.
-void product_with_packs(const Pass& pass, const RowBlock& block, int depth,
-                        const float* left, Strides strides, const float* right,
-                        float* dst, std::size_t dst_pack, float* tiles) {
-  for (int k = 0; k < depth; k += kDepth) {
-    const int part = std::min(kDepth, depth - k);
-    const RowsInTiles tiling(block.rows, pass.kernels.tile,
-                             static_cast<std::size_t>(part));
-    tiling.copy(left + block.first * strides.row + k * strides.step, strides.row,
-                strides.step, tiles);
-    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-      pass.kernels.product(
-          {.a = tiles,
-           .b = right + (pack * depth + k) * kPack,
-           .dst = dst + pack * dst_pack + static_cast<std::size_t>(block.first) * kPack,
-           .dst_row = kPack,
-           .rows = block.rows,
-           .depth = part,
-           .accumulate = k > 0});
-    }
-  }
-}
-
-}  // namespace
-
 LinearStage::LinearStage(const StageContext& context, const Layout& layout,
                          const LinearOptions& options)
     : features_(static_cast<int>(context.src.size())),
@@ -76,10 +46,9 @@ LinearStage::LinearStage(const StageContext& context, const Layout& layout,
       weight_(layout.segment(options.weight).range),
       bias_(layout.segment(options.bias).range) {
   const auto block = [](int rows) { return static_cast<std::size_t>(rows_a_task(rows)); };
-  forward_tiles_ = context.reserve_scratch(block(outputs_) * kDepth, context.forward);
   if (!context.training) return;
   const std::size_t images = context.most_packs * kPack;
-  backward_tiles_ = context.reserve_scratch(block(features_) * kDepth, context.backward);
+  weight_tiles_ = context.reserve_scratch(block(features_) * kDepth, context.backward);
   gradient_tiles_ = context.reserve_scratch(block(outputs_) * images, context.backward);
   panels_ = context.plan.reserve(
       round_up(static_cast<std::size_t>(features_), kPack) * images * sizeof(float),
@@ -89,17 +58,26 @@ LinearStage::LinearStage(const StageContext& context, const Layout& layout,
 void LinearStage::forward(const Pass& pass, const float* src, float* dst) {
   const float floor = relu_ ? 0 : -std::numeric_limits<float>::infinity();
   const auto features = static_cast<std::size_t>(features_);
-  const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
-  const std::size_t scratch = static_cast<std::size_t>(rows_a_task(outputs_)) * kDepth;
-  pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
+  const float* weights = pass.values + weight_.begin;
+  pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int) {
     const RowBlock block(task, outputs_);
-    product_with_packs(pass, block, features_, pass.values + weight_.begin, {features, 1},
-                       src, dst, dst_pack,
-                       pass.arena.get(forward_tiles_) + thread * scratch);
+    float* rows = dst + static_cast<std::size_t>(block.first) * kPack;
+    const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
+    for (int f = 0; f < features_; f += kDepth) {
+      for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+        pass.kernels.product({.a = weights + block.first * features + f,
+                              .a_row = features,
+                              .b = src + (pack * features + f) * kPack,
+                              .dst = rows + pack * dst_pack,
+                              .dst_row = kPack,
+                              .rows = block.rows,
+                              .depth = std::min(kDepth, features_ - f),
+                              .accumulate = f > 0});
+      }
+    }
     for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-      pass.kernels.add_bias(
-          dst + pack * dst_pack + static_cast<std::size_t>(block.first) * kPack,
-          pass.values + bias_.begin + block.first, block.rows, floor);
+      pass.kernels.add_bias(rows + pack * dst_pack,
+                            pass.values + bias_.begin + block.first, block.rows, floor);
     }
   });
 }
@@ -141,14 +119,32 @@ void LinearStage::turn_into_panels(const Pass& pass, const float* src) {
     float* to = panels + panel * pass.packs * kPack * kPack;
     for (std::size_t pack = 0; pack < pass.packs; ++pack, to += kPack * kPack) {
       const float* from = src + (pack * features_ + first) * kPack;
-      if (width < kPack) std::fill_n(to, kPack * kPack, 0.0f);
-      for (int f = 0; f < width; ++f) {
-        for (int image = 0; image < kPack; ++image) {
-          to[image * kPack + f] = from[f * kPack + image];
-        }
+      if (width == kPack) {
+        pass.kernels.rows_to_tile({from, kPack, kPack, kPack, to});
+        continue;
       }
+      std::fill_n(to, kPack * kPack, 0.0f);
+      for (int i = 0; i < width * kPack; ++i) to[i % kPack * kPack + i / kPack] = from[i];
     }
   });
+}
+
+/// The left operand of the weights' gradient: for each image, the block's outputs.
+void LinearStage::gradients_to_tiles(const Pass& pass, const RowBlock& block,
+                                     const float* dst_gradient, float* tiles) const {
+  const std::size_t images = pass.packs * kPack;
+  const Tiles cut(block.rows, pass.kernels.tile);
+  for (int tile = 0; tile < cut.count; ++tile) {
+    const int first = block.first + cut.begin(tile), size = cut.size(tile);
+    float* to = tiles + static_cast<std::size_t>(cut.begin(tile)) * images;
+    for (std::size_t pack = 0; pack < pass.packs; ++pack, to += kPack * size) {
+      pass.kernels.rows_to_tile({.src = dst_gradient + (pack * outputs_ + first) * kPack,
+                                 .src_row = kPack,
+                                 .rows = size,
+                                 .depth = kPack,
+                                 .dst = to});
+    }
+  }
 }
 
 void LinearStage::weights_backward(const Pass& pass, const float* src,
@@ -158,19 +154,9 @@ void LinearStage::weights_backward(const Pass& pass, const float* src,
   const float* panels = pass.arena.get(panels_);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
     const RowBlock block(task, outputs_);
-    // The left operand: for each image, the gradients of the block's outputs.
     float* tiles = pass.arena.get(gradient_tiles_) +
                    static_cast<std::size_t>(thread) * rows_a_task(outputs_) * images;
-    const Tiles cut(block.rows, pass.kernels.tile);
-    for (int tile = 0; tile < cut.count; ++tile) {
-      float* to = tiles + static_cast<std::size_t>(cut.begin(tile)) * images;
-      for (std::size_t n = 0; n < images; ++n) {
-        const float* from =
-            dst_gradient + ((n / kPack) * outputs_ + block.first) * kPack + n % kPack;
-        for (int i = cut.begin(tile); i < cut.begin(tile + 1); ++i)
-          *to++ = from[i * kPack];
-      }
-    }
+    gradients_to_tiles(pass, block, dst_gradient, tiles);
     for (int f = 0; f < features_; f += kPack) {
       pass.kernels.product({.a = tiles,
                             .b = panels + static_cast<std::size_t>(f) * images,
@@ -187,13 +173,43 @@ void LinearStage::weights_backward(const Pass& pass, const float* src,
 void LinearStage::source_backward(const Pass& pass, const float* dst_gradient,
                                   float* src_gradient) {
   const auto features = static_cast<std::size_t>(features_);
+  const auto outputs = static_cast<std::size_t>(outputs_);
   const std::size_t scratch = static_cast<std::size_t>(rows_a_task(features_)) * kDepth;
   pass.team.run(RowBlock::count(features_), [&](std::size_t task, int thread) {
-    product_with_packs(pass, RowBlock(task, features_), outputs_,
-                       pass.values + weight_.begin, {1, features}, dst_gradient,
-                       src_gradient, features * kPack,
-                       pass.arena.get(backward_tiles_) + thread * scratch);
+    const RowBlock block(task, features_);
+    float* tiles = pass.arena.get(weight_tiles_) + thread * scratch;
+    float* rows = src_gradient + static_cast<std::size_t>(block.first) * kPack;
+    for (int o = 0; o < outputs_; o += kDepth) {
+      const int depth = std::min(kDepth, outputs_ - o);
+      weights_to_tiles(pass, block, o, depth, tiles);
+      for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+        pass.kernels.product({.a = tiles,
+                              .b = dst_gradient + (pack * outputs + o) * kPack,
+                              .dst = rows + pack * features * kPack,
+                              .dst_row = kPack,
+                              .rows = block.rows,
+                              .depth = depth,
+                              .accumulate = o > 0});
+      }
+    }
   });
+}
+
+/// The left operand of the source's gradient: for each output, the block's features.
+/// Read in place, its columns would all fall on the same few cache lines.
+void LinearStage::weights_to_tiles(const Pass& pass, const RowBlock& block, int output,
+                                   int depth, float* tiles) const {
+  const auto features = static_cast<std::size_t>(features_);
+  const float* src = pass.values + weight_.begin + output * features + block.first;
+  const Tiles cut(block.rows, pass.kernels.tile);
+  for (int tile = 0; tile < cut.count; ++tile) {
+    const auto first = static_cast<std::size_t>(cut.begin(tile));
+    pass.kernels.columns_to_tile({.src = src + first,
+                                  .src_row = features,
+                                  .rows = cut.size(tile),
+                                  .depth = depth,
+                                  .dst = tiles + first * depth});
+  }
 }
 
 }  // namespace convoy

@@ -37,15 +37,21 @@ class LinearStage final : public Stage {
   bool backward_reads_dst() const override { return relu_; }
 
  private:
+  struct RowBlock;
+
   void finish_dst_gradient(const Pass& pass, const Activation& dst) const;
   void weights_backward(const Pass& pass, const float* src, const float* dst_gradient);
   void source_backward(const Pass& pass, const float* dst_gradient, float* src_gradient);
   void turn_into_panels(const Pass& pass, const float* src);
+  void gradients_to_tiles(const Pass& pass, const RowBlock& block,
+                          const float* dst_gradient, float* tiles) const;
+  void weights_to_tiles(const Pass& pass, const RowBlock& block, int output, int depth,
+                        float* tiles) const;
 
   int features_, outputs_;
   bool relu_;
   Range weight_, bias_;  // in the flat buffer
-  SlotId forward_tiles_, backward_tiles_, gradient_tiles_, panels_;
+  SlotId weight_tiles_, gradient_tiles_, panels_;
 };
 
 }  // namespace convoy

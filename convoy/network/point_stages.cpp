@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "convoy/base/random.h"
 
@@ -63,7 +64,8 @@ void MaxPoolStage::backward(const Pass& pass, const Activation& src,
       const std::size_t to = (plane * src_.height + row * step_) * src_row;
       const std::size_t from = (plane * dst_.height + row) * dst_row;
       pass.kernels.unpool_row({dst.gradient + from, chosen + from, window_, step_,
-                               dst_.width, src.gradient + to, src_row});
+                               dst_.width,
+                               /*accumulate=*/true, src.gradient + to, src_row});
     }
   });
 }

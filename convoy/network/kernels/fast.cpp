@@ -4,7 +4,6 @@
 // best that the processor has is chosen at run time.
 
 #include <algorithm>
-#include <limits>
 #include <type_traits>
 
 #include "convoy/base/error.h"
@@ -16,6 +15,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #include "hwy/foreach_target.h"
 // foreach_target comes first.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,6 +64,8 @@ const Kernels* table() {
       .name = hwy::TargetName(HWY_TARGET),
       .tile = kTile,
       .product = product,
+      .rows_to_tile = rows_to_tile,
+      .columns_to_tile = columns_to_tile,
       .convolve_row = convolve_row,
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,

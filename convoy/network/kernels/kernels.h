@@ -44,8 +44,9 @@ struct Tiles {
 
 /// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns.
 struct Product {
-  const float* a;  // in tiles
-  const float* b;  // [depth][16]
+  const float* a;
+  std::size_t a_row = 0;  // 0: a is in tiles; else its rows are this far apart
+  const float* b;         // [depth][16]
   float* dst;
   std::size_t dst_row;  // from one row of dst to the next
   int rows, depth;
@@ -86,26 +87,35 @@ struct ConvolutionWeights {
 };
 
 /// One row of max pooling, for one channel of one pack. `chosen` remembers which element
-/// of the window was the largest (the first of equals, row by row), or kNoneChosen when
-/// `relu` is set and none is positive.
+/// of the window was the largest: the first of equals, row by row.
 struct PoolRow {
   const float* src;  // first row of the window
   std::size_t src_row;
   int window, step, columns;
-  bool relu;
+  float floor;           // 0 makes the result a ReLU's; minus infinity does nothing
   float* dst;            // [columns][16]
   std::uint8_t* chosen;  // [columns][16]
 };
 
-inline constexpr std::uint8_t kNoneChosen = 255;
-
-/// The reverse of PoolRow: adds each gradient to the element that was chosen.
+/// The reverse of PoolRow: gives each gradient to the element that was chosen. Where
+/// windows overlap, `accumulate` adds to what is there; else all elements of the windows
+/// are overwritten.
 struct UnpoolRow {
   const float* dst_gradient;   // [columns][16]
   const std::uint8_t* chosen;  // [columns][16]
   int window, step, columns;
+  bool accumulate;
   float* src_gradient;
   std::size_t src_row;
+};
+
+/// Copies part of a matrix into one tile: dst[k * rows + i] is src[i * src_row + k] if
+/// rows become the tile's rows, src[k * src_row + i] if columns do.
+struct ToTile {
+  const float* src;
+  std::size_t src_row;
+  int rows, depth;  // of the tile
+  float* dst;
 };
 
 struct Kernels {
@@ -113,6 +123,8 @@ struct Kernels {
   int tile;          // largest tile of product and convolve_row
 
   void (*product)(const Product&);
+  void (*rows_to_tile)(const ToTile&);
+  void (*columns_to_tile)(const ToTile&);  // rows <= tile
   void (*convolve_row)(const ConvolutionRow&);
   void (*convolution_weights)(const ConvolutionWeights&);
   void (*pool_row)(const PoolRow&);

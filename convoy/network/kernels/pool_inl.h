@@ -9,34 +9,38 @@ namespace HWY_NAMESPACE {
 using ChosenTag = hn::Rebind<std::uint8_t, D>;
 using IndexTag = hn::Rebind<std::int32_t, D>;
 
-void pool_row(const PoolRow& pool) {
+// A window of two is compiled on its own (kWindow), so that its loops unroll; 0 stands
+// for any other.
+
+template <int kWindow>
+void pool_row_by(const PoolRow& pool) {
   const D d;
-  const V none = hn::Set(d, pool.relu ? static_cast<float>(kNoneChosen) : 0.0f);
-  const V lowest = hn::Set(d, pool.relu ? 0.0f : -std::numeric_limits<float>::infinity());
+  const int window = kWindow > 0 ? kWindow : pool.window;
+  const V floor = hn::Set(d, pool.floor);
   for (int x = 0; x < pool.columns; ++x) {
     for (int v = 0; v < kPack; v += kWidth) {
       const float* HWY_RESTRICT src =
           pool.src + static_cast<std::size_t>(x) * pool.step * kPack + v;
-      V best = lowest, chosen = none;
-      for (int r = 0; r < pool.window; ++r) {
-        for (int s = 0; s < pool.window; ++s) {
-          const V value = hn::LoadU(d, src + r * pool.src_row + s * kPack);
-          // Not "value > best": not-a-number must win.
-          const auto keep = hn::Le(value, best);
-          best = hn::IfThenElse(keep, best, value);
-          chosen = hn::IfThenElse(keep, chosen,
-                                  hn::Set(d, static_cast<float>(r * pool.window + s)));
-        }
+      V best = hn::LoadU(d, src), chosen = hn::Zero(d);
+      for (int i = 1; i < window * window; ++i) {
+        const V value =
+            hn::LoadU(d, src + i / window * pool.src_row + i % window * kPack);
+        // Not "value > best": not-a-number must win.
+        const auto keep = hn::Le(value, best);
+        best = hn::IfThenElse(keep, best, value);
+        chosen = hn::IfThenElse(keep, chosen, hn::Set(d, static_cast<float>(i)));
       }
-      hn::StoreU(best, d, pool.dst + x * kPack + v);
+      hn::StoreU(at_least(floor, best), d, pool.dst + x * kPack + v);
       hn::StoreU(hn::DemoteTo(ChosenTag(), hn::ConvertTo(IndexTag(), chosen)),
                  ChosenTag(), pool.chosen + x * kPack + v);
     }
   }
 }
 
-void unpool_row(const UnpoolRow& pool) {
+template <int kWindow>
+void unpool_row_by(const UnpoolRow& pool) {
   const D d;
+  const int window = kWindow > 0 ? kWindow : pool.window;
   for (int x = 0; x < pool.columns; ++x) {
     for (int v = 0; v < kPack; v += kWidth) {
       float* HWY_RESTRICT src =
@@ -45,18 +49,23 @@ void unpool_row(const UnpoolRow& pool) {
       const V chosen = hn::ConvertTo(
           d,
           hn::PromoteTo(IndexTag(), hn::LoadU(ChosenTag(), pool.chosen + x * kPack + v)));
-      for (int r = 0; r < pool.window; ++r) {
-        for (int s = 0; s < pool.window; ++s) {
-          const auto here =
-              hn::Eq(chosen, hn::Set(d, static_cast<float>(r * pool.window + s)));
-          float* element = src + r * pool.src_row + s * kPack;
-          const V sum =
-              hn::Add(hn::LoadU(d, element), hn::IfThenElseZero(here, gradient));
-          hn::StoreU(sum, d, element);
-        }
+      for (int i = 0; i < window * window; ++i) {
+        float* element = src + i / window * pool.src_row + i % window * kPack;
+        const auto here = hn::Eq(chosen, hn::Set(d, static_cast<float>(i)));
+        V sum = hn::IfThenElseZero(here, gradient);
+        if (pool.accumulate) sum = hn::Add(sum, hn::LoadU(d, element));
+        hn::StoreU(sum, d, element);
       }
     }
   }
+}
+
+void pool_row(const PoolRow& pool) {
+  pool.window == 2 ? pool_row_by<2>(pool) : pool_row_by<0>(pool);
+}
+
+void unpool_row(const UnpoolRow& pool) {
+  pool.window == 2 ? unpool_row_by<2>(pool) : unpool_row_by<0>(pool);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -10,8 +10,28 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
+/// The left operand in tiles, and as rows of a matrix.
 template <int kRows>
-HWY_INLINE void product_tile(const Product& p, const float* HWY_RESTRICT a,
+struct TiledLeft {
+  explicit TiledLeft(const float* tile, std::size_t) : tile(tile) {}
+  float at(int i, std::size_t k) const { return tile[k * kRows + i]; }
+
+  const float* HWY_RESTRICT tile;
+};
+
+template <int kRows>
+struct RowsLeft {
+  RowsLeft(const float* first, std::size_t row) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) rows[i] = first + i * row;
+  }
+  float at(int i, std::size_t k) const { return rows[i][k]; }
+
+  const float* rows[kRows];
+};
+
+template <int kRows, template <int> class Left>
+HWY_INLINE void product_tile(const Product& p, const Left<kRows>& left,
                              float* HWY_RESTRICT dst) {
   const D d;
   V sums[kRows][kVectors];
@@ -23,17 +43,22 @@ HWY_INLINE void product_tile(const Product& p, const float* HWY_RESTRICT a,
           p.accumulate ? hn::LoadU(d, dst + i * p.dst_row + v * kWidth) : hn::Zero(d);
     }
   }
+  // A caller that goes on to the next sixteen columns finds its lines on their way.
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) hwy::Prefetch(dst + i * p.dst_row + kPack);
   const float* HWY_RESTRICT b = p.b;
-  for (int k = 0; k < p.depth; ++k, a += kRows, b += kPack) {
+  const auto depth = static_cast<std::size_t>(p.depth);
+  for (std::size_t k = 0; k < depth; ++k, b += kPack) {
     V row[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const V factor = hn::Set(d, a[i]);
+      const V factor = hn::Set(d, left.at(i, k));
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v)
+      for (int v = 0; v < kVectors; ++v) {
         sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
+      }
     }
   }
 #pragma GCC unroll 16
@@ -46,33 +71,90 @@ HWY_INLINE void product_tile(const Product& p, const float* HWY_RESTRICT a,
 }
 
 /// A tile whose last columns must not be written: by way of a buffer.
-template <int kRows>
-void narrow_product_tile(const Product& p, const float* a, float* dst) {
-  HWY_ALIGN float buffer[kRows * kPack] = {};
+template <int kRows, template <int> class Left>
+void narrow_product_tile(const Product& p, const Left<kRows>& left, float* dst) {
+  HWY_ALIGN float buffer[(kRows + 1) * kPack] = {};
   for (int i = 0; i < kRows && p.accumulate; ++i) {
     std::copy_n(dst + i * p.dst_row, p.columns, buffer + i * kPack);
   }
   Product wide = p;
   wide.dst_row = kPack;
-  product_tile<kRows>(wide, a, buffer);
+  product_tile<kRows, Left>(wide, left, buffer);
   for (int i = 0; i < kRows; ++i) {
     std::copy_n(buffer + i * kPack, p.columns, dst + i * p.dst_row);
   }
 }
 
-void product(const Product& p) {
+template <template <int> class Left>
+HWY_INLINE void product_by(const Product& p, std::size_t left_row) {
   const Tiles tiles(p.rows, kTile);
   for (int tile = 0; tile < tiles.count; ++tile) {
-    const float* a = p.a + static_cast<std::size_t>(tiles.begin(tile)) * p.depth;
+    const float* a = p.a + tiles.begin(tile) * left_row;
     float* dst = p.dst + tiles.begin(tile) * p.dst_row;
     with_constant<kTile>(tiles.size(tile), [&](auto rows) HWY_ATTR {
+      const Left<rows()> left(a, left_row);
       if (p.columns == kPack) {
-        product_tile<rows()>(p, a, dst);
+        product_tile<rows(), Left>(p, left, dst);
       } else {
-        narrow_product_tile<rows()>(p, a, dst);
+        narrow_product_tile<rows(), Left>(p, left, dst);
       }
     });
   }
+}
+
+void product(const Product& p) {
+  if (p.a_row > 0) {
+    product_by<RowsLeft>(p, p.a_row);
+  } else {
+    product_by<TiledLeft>(p, static_cast<std::size_t>(p.depth));
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four rows by four columns, turned around and stored `dst_row` apart.
+HWY_INLINE void turn_four(const float* HWY_RESTRICT src, std::size_t src_row,
+                          float* HWY_RESTRICT dst, std::size_t dst_row) {
+  const hn::FixedTag<float, 4> d;
+  const auto a = hn::LoadU(d, src), b = hn::LoadU(d, src + src_row);
+  const auto c = hn::LoadU(d, src + 2 * src_row), e = hn::LoadU(d, src + 3 * src_row);
+  const auto ab = hn::InterleaveLower(d, a, b), ce = hn::InterleaveLower(d, c, e);
+  const auto ab_upper = hn::InterleaveUpper(d, a, b),
+             ce_upper = hn::InterleaveUpper(d, c, e);
+  hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, dst);
+  hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, dst + dst_row);
+  hn::StoreU(hn::ConcatLowerLower(d, ce_upper, ab_upper), d, dst + 2 * dst_row);
+  hn::StoreU(hn::ConcatUpperUpper(d, ce_upper, ab_upper), d, dst + 3 * dst_row);
+}
+#endif
+
+void rows_to_tile(const ToTile& copy) {
+  const auto rows = static_cast<std::size_t>(copy.rows);
+  int k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Blocks of four by four; the last four rows of a tile overlap those before.
+  for (; rows >= 4 && k + 4 <= copy.depth; k += 4) {
+    for (std::size_t i = 0; i < rows; i += 4) {
+      const std::size_t first = std::min(i, rows - 4);
+      turn_four(copy.src + first * copy.src_row + k, copy.src_row,
+                copy.dst + k * rows + first, rows);
+    }
+  }
+#endif
+  for (; k < copy.depth; ++k) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      copy.dst[k * rows + i] = copy.src[i * copy.src_row + k];
+    }
+  }
+}
+
+void columns_to_tile(const ToTile& copy) {
+  with_constant<kTile>(copy.rows, [&](auto rows) HWY_ATTR {
+    const float* src = copy.src;
+    float* dst = copy.dst;
+    for (int k = 0; k < copy.depth; ++k, src += copy.src_row, dst += rows()) {
+      for (int i = 0; i < rows(); ++i) dst[i] = src[i];
+    }
+  });
 }
 
 void add_bias(float* dst, const float* bias, int rows, float floor) {

@@ -3,9 +3,6 @@
 // The plain kernels: one obvious loop nest each. They are what the fast ones are held to,
 // and what to read first.
 
-#include <cmath>
-#include <limits>
-
 #include "convoy/network/kernels/kernels.h"
 
 namespace convoy {
@@ -31,8 +28,9 @@ void product(const Product& p) {
     for (int j = 0; j < p.columns; ++j) {
       float sum = p.accumulate ? p.dst[i * p.dst_row + j] : 0.0f;
       for (int k = 0; k < p.depth; ++k) {
-        sum += p.a[tiled_index(tiles, i, k, p.depth)] *
-               p.b[static_cast<std::size_t>(k) * kPack + j];
+        const std::size_t left =
+            p.a_row > 0 ? i * p.a_row + k : tiled_index(tiles, i, k, p.depth);
+        sum += p.a[left] * p.b[static_cast<std::size_t>(k) * kPack + j];
       }
       p.dst[i * p.dst_row + j] = sum;
     }
@@ -103,19 +101,17 @@ void convolution_weights(const ConvolutionWeights& w) {
 void pool_row(const PoolRow& pool) {
   for (int x = 0; x < pool.columns; ++x) {
     for (int image = 0; image < kPack; ++image) {
-      float best = pool.relu ? 0.0f : -std::numeric_limits<float>::infinity();
-      std::uint8_t chosen = pool.relu ? kNoneChosen : 0;
-      for (int r = 0; r < pool.window; ++r) {
-        for (int s = 0; s < pool.window; ++s) {
-          const float value =
-              pool.src[r * pool.src_row + (x * pool.step + s) * kPack + image];
-          if (!(value > best) && !std::isnan(value)) continue;
-          best = value;
-          chosen = static_cast<std::uint8_t>(r * pool.window + s);
-        }
+      const float* src = pool.src + x * pool.step * kPack + image;
+      float best = src[0];
+      int chosen = 0;
+      for (int i = 1; i < pool.window * pool.window; ++i) {
+        const float value = src[i / pool.window * pool.src_row + i % pool.window * kPack];
+        if (value <= best) continue;  // not-a-number wins
+        best = value;
+        chosen = i;
       }
-      pool.dst[x * kPack + image] = best;
-      pool.chosen[x * kPack + image] = chosen;
+      pool.dst[x * kPack + image] = at_least(pool.floor, best);
+      pool.chosen[x * kPack + image] = static_cast<std::uint8_t>(chosen);
     }
   }
 }
@@ -123,11 +119,32 @@ void pool_row(const PoolRow& pool) {
 void unpool_row(const UnpoolRow& pool) {
   for (int x = 0; x < pool.columns; ++x) {
     for (int image = 0; image < kPack; ++image) {
+      const float gradient = pool.dst_gradient[x * kPack + image];
       const int chosen = pool.chosen[x * kPack + image];
-      if (chosen == kNoneChosen) continue;
-      const int r = chosen / pool.window, s = chosen % pool.window;
-      pool.src_gradient[r * pool.src_row + (x * pool.step + s) * kPack + image] +=
-          pool.dst_gradient[x * kPack + image];
+      for (int i = 0; i < pool.window * pool.window; ++i) {
+        const int r = i / pool.window, s = i % pool.window;
+        float& element =
+            pool.src_gradient[r * pool.src_row + (x * pool.step + s) * kPack + image];
+        element = (pool.accumulate ? element : 0.0f) + (chosen == i ? gradient : 0.0f);
+      }
+    }
+  }
+}
+
+void rows_to_tile(const ToTile& copy) {
+  for (int k = 0; k < copy.depth; ++k) {
+    for (int i = 0; i < copy.rows; ++i) {
+      copy.dst[static_cast<std::size_t>(k) * copy.rows + i] =
+          copy.src[i * copy.src_row + k];
+    }
+  }
+}
+
+void columns_to_tile(const ToTile& copy) {
+  for (int k = 0; k < copy.depth; ++k) {
+    for (int i = 0; i < copy.rows; ++i) {
+      copy.dst[static_cast<std::size_t>(k) * copy.rows + i] =
+          copy.src[k * copy.src_row + i];
     }
   }
 }
@@ -156,6 +173,8 @@ const Kernels& reference_kernels() {
       .name = "reference",
       .tile = kTile,
       .product = product,
+      .rows_to_tile = rows_to_tile,
+      .columns_to_tile = columns_to_tile,
       .convolve_row = convolve_row,
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
