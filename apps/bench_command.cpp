@@ -61,6 +61,7 @@ void add_bench_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure the speed of this machine");
   command->require_subcommand(1);
+  command->footer("Example:\n  convoy bench step model=lenet5\n");
   CLI::App* step = command->add_subcommand("step", "Time of a training step");
   step->footer(
       "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"

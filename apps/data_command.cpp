@@ -80,8 +80,10 @@ void add_data_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<DataArguments>();
   CLI::App* command = app.add_subcommand("data", "List, get and check datasets");
   command->require_subcommand(1);
+  command->footer("Example:\n  convoy data list\n");
 
   CLI::App* list_command = command->add_subcommand("list", "What datasets there are");
+  list_command->footer("Example:\n  convoy data list\n");
   list_command->callback([&action] { action = list; });
 
   CLI::App* get_command =

@@ -7,7 +7,7 @@
 
 #include "apps/commands.h"
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
+#include "convoy/base/text.h"
 #include "convoy/train/settings_resolve.h"
 #include "convoy/train/version.h"
 #include "convoy/train/workload.h"
@@ -38,6 +38,19 @@ ExitCode fail(ExitCode code, const char* kind, const char* what) {
   return code;
 }
 
+/// CLI11 says only that a command is required.
+void say_unknown_command(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining();
+  if (unknown.empty() || !app.get_subcommands().empty()) return;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    commands.push_back(command->get_name());
+  }
+  const std::string nearest = nearest_name(unknown.front(), commands);
+  std::fprintf(stderr, "convoy: unknown command %s%s%s\n", unknown.front().c_str(),
+               nearest.empty() ? "" : "; nearest: ", nearest.c_str());
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app(
       "convoy trains neural networks on CPUs.\n\nExample:\n  convoy train "
@@ -56,6 +69,7 @@ ExitCode run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const bool asked_for_text = error.get_exit_code() == 0;  // --help, --version
     app.exit(error);
+    if (!asked_for_text) say_unknown_command(app);
     return asked_for_text ? ExitCode::done : ExitCode::usage;
   }
   return action();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <memory>
 
@@ -20,15 +22,21 @@ struct TrainArguments {
   bool dry_run = false;
 };
 
+/// Prints. A failed write is ignored: a run does not end because nobody reads.
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 void say_outcome(const Outcome& outcome, const RunFolder& folder) {
   if (outcome.test) {
-    fmt::print("\n{}\n{}", classification_report(outcome.test->matrix),
-               confusion_table(outcome.test->matrix));
+    say(fmt::format("\n{}\n{}", classification_report(outcome.test->matrix),
+                    confusion_table(outcome.test->matrix)));
     const LossSum& sum = outcome.test->sum;
-    fmt::print("\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n", 100 * sum.accuracy(),
-               sum.correct, sum.samples, sum.mean_loss());
+    say(fmt::format("\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
+                    100 * sum.accuracy(), sum.correct, sum.samples, sum.mean_loss()));
   }
-  fmt::print("run folder {}\n", folder.path().string());
+  say(fmt::format("run folder {}\n", folder.path().string()));
   if (outcome.code != ExitCode::done) {
     fmt::print(stderr, "convoy: {}\n", outcome.reason);
   }
@@ -39,21 +47,21 @@ void say_outcome(const Outcome& outcome, const RunFolder& folder) {
 
 ExitCode train(const TrainArguments& arguments, const std::string& command_line) {
   const Settings settings = arguments.settings.resolve();
-  // From here on Ctrl-C ends the run cleanly; before, it just ends.
   Trainer trainer(settings);
   if (arguments.dry_run) {
     fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
     return ExitCode::done;
   }
+  // From here on Ctrl-C ends the run cleanly; before, it just ends.
+  const StopRequest stop;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
   RunFolder folder = RunFolder::create(
       settings.run.dir, settings.run.name,
       default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
   folder.write_config(to_yaml(settings));
   folder.log(version_details());
   folder.log(trainer.plan());
-  fmt::print("{}\n", trainer.plan());
-  std::fflush(stdout);
-  const StopRequest stop;
+  say(trainer.plan() + "\n");
   Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
   const Outcome outcome = trainer.train(folder, progress, stop, command_line);
   folder.log(outcome.reason);

@@ -74,8 +74,8 @@ std::string escaped(std::string_view text) {
 
 /// At most 24 characters, escaped.
 std::string label_of(const std::string& name) {
-  constexpr std::size_t longest = 24;
-  const std::string cut = fmt::format("{:.{}}", name, longest);
+  constexpr std::size_t kLongest = 24;
+  const std::string cut = fmt::format("{:.{}}", name, kLongest);
   return escaped(cut) + (cut.size() < name.size() ? "…" : "");
 }
 

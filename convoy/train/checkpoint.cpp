@@ -2,11 +2,13 @@
 
 #include "convoy/train/checkpoint.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
@@ -41,9 +43,11 @@ class TemporaryName {
 
   const fs::path& path() const { return path_; }
 
+  /// Takes the place of what is there, which is then removed.
   void rename_to(const fs::path& final) {
     sync_folder(path_);
-    if (::rename(path_.c_str(), final.c_str()) != 0) {
+    const unsigned how = fs::exists(final) ? RENAME_EXCHANGE : 0;
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, final.c_str(), how) != 0) {
       throw storage_error(final, "name this checkpoint", errno);
     }
     sync_folder(final.parent_path());
@@ -163,8 +167,11 @@ void save_checkpoint(const fs::path& run, const CheckpointState& state,
 }
 
 fs::path find_checkpoint(const fs::path& target) {
-  if (!fs::exists(target))
-    throw storage_error(target, "find a run or checkpoint here", ENOENT);
+  std::error_code error;
+  if (!fs::exists(target, error)) {
+    throw storage_error(target, "find a run or checkpoint here",
+                        error ? error.value() : ENOENT);
+  }
   if (fs::exists(target / kManifestFile)) return target;
   const fs::path last = target / "checkpoints" / "last";
   if (fs::exists(last / kManifestFile)) return fs::canonical(last);

@@ -57,8 +57,8 @@ std::string speed_text(const ProgressState& state) {
 }
 
 std::string time_left_text(const ProgressState& state) {
-  constexpr double forever = 1e8;  // three years
-  const bool told = known(state.seconds_left) && state.seconds_left < forever;
+  constexpr double kForever = 1e8;  // three years
+  const bool told = known(state.seconds_left) && state.seconds_left < kForever;
   return "ETA " + (told ? human_duration(state.seconds_left) : "-:--");
 }
 
@@ -126,7 +126,7 @@ Progress::Progress(std::FILE* out, bool terminal, int width, double plain_second
       terminal_(terminal),
       // The last column stays free: some terminals wrap when it is written.
       width_(std::min<std::size_t>(static_cast<std::size_t>(std::max(width, 2)) - 1,
-                                   bar_.size())),
+                                   std::tuple_size_v<decltype(bar_)>)),
       seconds_between_(terminal ? kRedrawSeconds : plain_seconds),
       shown_before_(!terminal) {}
 
@@ -175,13 +175,13 @@ bool is_terminal(std::FILE* file) {
 }
 
 int terminal_width(std::FILE* file) {
-  constexpr int usual = 80;
+  constexpr int kUsual = 80;
   winsize size{};
   if (::ioctl(::fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
   const int told = columns != nullptr ? std::atoi(columns) : 0;
-  return told > 0 ? told : usual;
+  return told > 0 ? told : kUsual;
 }
 
 }  // namespace convoy

@@ -244,9 +244,9 @@ void refuse_tensors(std::string where, std::string found, std::string expected,
 }
 
 std::string printable_name(std::string text) {
-  constexpr std::size_t longest = 80;
-  if (text.size() > longest) {
-    std::size_t end = longest;
+  constexpr std::size_t kLongest = 80;
+  if (text.size() > kLongest) {
+    std::size_t end = kLongest;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
     text.replace(end, std::string::npos, "...");
   }

@@ -186,7 +186,8 @@ nlohmann::json Trainer::summary(const Outcome& outcome, const Records& records,
                                 const std::string& command, double total_seconds) const {
   using nlohmann::json;
   const StepTimes::Quantiles times = records.step_times().quantiles();
-  const double rate = seconds_.training > 0 ? records.images() / seconds_.training : 0;
+  const auto images = static_cast<double>(records.images());
+  const double rate = seconds_.training > 0 ? images / seconds_.training : 0;
   json test = nullptr;
   if (outcome.test) {
     const LossSum& sum = outcome.test->sum;
