@@ -20,7 +20,7 @@ struct BenchArguments {
 };
 
 void print_json(const StepBenchResult& result) {
-  const nlohmann::json json = {
+  const nlohmann::ordered_json json = {
       {"model", result.model},
       {"batch_size", result.batch_size},
       {"threads", result.threads},

@@ -48,7 +48,7 @@ ExitCode eval(const EvalArguments& arguments) {
   const EvaluationResult result =
       evaluator.run(work.data.test, state.normalization, values);
 
-  nlohmann::json json = classification_json(result.matrix);
+  nlohmann::ordered_json json = classification_json(result.matrix);
   json["checkpoint"] = checkpoint.string();
   json["step"] = state.step;
   json["model"] = settings.model.name;

@@ -17,7 +17,9 @@ namespace convoy {
 void SettingArguments::add_to(CLI::App& command) {
   command.add_option("settings", assignments,
                      "settings as name=value; see docs/settings.md");
-  command.add_option("--config", files, "a YAML file with settings; may be repeated");
+  // One file each: without that it would take the settings after it for files.
+  command.add_option("--config", files, "a YAML file with settings; may be repeated")
+      ->allow_extra_args(false);
 }
 
 Settings SettingArguments::resolve() const {

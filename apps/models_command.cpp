@@ -13,7 +13,7 @@
 namespace convoy {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 struct ModelsArguments {
   std::string name;

@@ -61,7 +61,7 @@ ExitCode train(const TrainArguments& arguments, const std::string& command_line)
   folder.write_config(to_yaml(settings));
   folder.log(version_details());
   folder.log(trainer.plan());
-  say(trainer.plan() + "\n");
+  say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
   Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
   const Outcome outcome = trainer.train(folder, progress, stop, command_line);
   folder.log(outcome.reason);

@@ -36,6 +36,10 @@ Container read_whole(const std::filesystem::path& path) {
   return content;
 }
 
+std::string temporary_template(const std::filesystem::path& path) {
+  return path.string() + std::string(kTemporarySuffix) + "XXXXXX";
+}
+
 }  // namespace
 
 std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
@@ -53,7 +57,7 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  std::string name = path_.string() + ".tmp-XXXXXX";
+  std::string name = temporary_template(path_);
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw storage_error(path_, "write this file", errno);
   ::fchmod(descriptor_, 0644);
@@ -81,7 +85,44 @@ void AtomicFile::commit() {
     throw storage_error(path_, "write this file", errno);
   }
   ::close(std::exchange(descriptor_, -1));
-  sync_folder(path_.has_parent_path() ? path_.parent_path() : ".");
+  sync_folder(folder_of(path_));
+}
+
+AtomicFolder::AtomicFolder(std::filesystem::path path) : path_(std::move(path)) {
+  std::string name = temporary_template(path_);
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw storage_error(path_, "make this folder", errno);
+  }
+  temporary_ = name;
+  ::chmod(temporary_.c_str(), 0755);  // mkdtemp's is for the owner alone
+}
+
+AtomicFolder::~AtomicFolder() {
+  if (temporary_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_, ignored);
+}
+
+void AtomicFolder::rename(unsigned flags) {
+  sync_folder(temporary_);
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), flags) != 0) {
+    throw storage_error(path_, "give a new folder this name", errno);
+  }
+  sync_folder(folder_of(path_));
+}
+
+void AtomicFolder::commit() {
+  rename(0);
+  temporary_.clear();
+}
+
+void AtomicFolder::replace() {
+  if (!std::filesystem::exists(path_)) return commit();
+  rename(RENAME_EXCHANGE);  // the old one now has the temporary name
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
 }
 
 void make_folders(const std::filesystem::path& path) {

@@ -44,6 +44,37 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// As AtomicFile, for a folder being filled beside the one it shall become.
+class AtomicFolder {
+ public:
+  explicit AtomicFolder(std::filesystem::path path);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+  /// The temporary folder, to be filled with files that are flushed.
+  const std::filesystem::path& path() const { return temporary_; }
+
+  /// Flushes the folder and renames it. Throws a storage error if something other than an
+  /// empty folder has its name.
+  void commit();
+
+  /// As commit(), in place of the folder of that name, if any, which is then removed.
+  void replace();
+
+ private:
+  void rename(unsigned flags);
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;  // removed at the end; empty: nothing is left to remove
+};
+
+/// What the temporary names of AtomicFile and AtomicFolder begin with, behind the own.
+inline constexpr std::string_view kTemporarySuffix = ".tmp-";
+
+/// The folder a path is in.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 /// Makes a folder and those above it. No error if it is there.
 void make_folders(const std::filesystem::path& path);
 

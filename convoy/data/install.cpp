@@ -16,21 +16,11 @@
 #include "convoy/base/file.h"
 
 namespace convoy {
-namespace {
-
 namespace fs = std::filesystem;
 
-constexpr const char* kTemporary = ".tmp-";
-
-fs::path parent_of(const fs::path& folder) {
-  return folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-}
-
-}  // namespace
-
 FolderLock::FolderLock(const fs::path& folder)
-    : path_(parent_of(folder) / ("." + folder.filename().string() + ".lock")) {
-  make_folders(parent_of(folder));
+    : path_(folder_of(folder) / ("." + folder.filename().string() + ".lock")) {
+  make_folders(folder_of(folder));
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw storage_error(path_, "write this file", errno);
   held_ = try_lock(LOCK_EX | LOCK_NB);
@@ -55,34 +45,11 @@ bool FolderLock::try_lock(int operation) {
   return true;
 }
 
-PendingFolder::PendingFolder(fs::path folder) : folder_(std::move(folder)) {
-  std::string name = folder_.string() + kTemporary + "XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw storage_error(folder_, "make this folder", errno);
-  }
-  temporary_ = name;
-  ::chmod(temporary_.c_str(), 0755);  // mkdtemp's is for the owner alone
-}
-
-PendingFolder::~PendingFolder() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
-}
-
-void PendingFolder::commit() {
-  sync_folder(temporary_);
-  if (::rename(temporary_.c_str(), folder_.c_str()) != 0) {
-    throw storage_error(folder_, "put the dataset under this name", errno);
-  }
-  temporary_.clear();
-  sync_folder(parent_of(folder_));
-}
-
 void remove_stale(const fs::path& folder) {
-  const std::string beginning = folder.filename().string() + kTemporary;
+  const std::string beginning =
+      folder.filename().string() + std::string(kTemporarySuffix);
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parent_of(folder), error)) {
+  for (const auto& entry : fs::directory_iterator(folder_of(folder), error)) {
     if (!entry.path().filename().string().starts_with(beginning)) continue;
     fs::remove_all(entry.path(), error);
     if (error) throw storage_error(entry.path(), "remove this", error.value());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Install: a folder that appears under its name complete, or not at all.
+// Install: one process at a time makes a folder; what killed ones left is removed.
 
 #pragma once
 
@@ -31,28 +31,7 @@ class FolderLock {
   bool held_ = false;
 };
 
-/// A folder being filled beside the one it shall become. Destroyed before commit(), it is
-/// removed with its content.
-class PendingFolder {
- public:
-  /// Requires: the FolderLock of `folder` is held.
-  explicit PendingFolder(std::filesystem::path folder);
-  ~PendingFolder();
-  PendingFolder(const PendingFolder&) = delete;
-  PendingFolder& operator=(const PendingFolder&) = delete;
-
-  const std::filesystem::path& path() const { return temporary_; }
-
-  /// Flushes the folder and gives it its name. The files in it must be flushed.
-  /// Throws InputError of kind `storage` if something other than an empty folder has it.
-  void commit();
-
- private:
-  std::filesystem::path folder_;
-  std::filesystem::path temporary_;  // empty once committed
-};
-
-/// Removes what processes killed before commit() left beside `folder`.
+/// Removes what processes killed before AtomicFolder::commit() left beside `folder`.
 /// Requires: the FolderLock of `folder` is held.
 void remove_stale(const std::filesystem::path& folder);
 

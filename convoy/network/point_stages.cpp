@@ -44,8 +44,14 @@ void MaxPoolStage::forward(const Pass& pass, const float* src, float* dst) {
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * src_.height + row * step_) * src_row;
       const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({src + from, src_row, window_, step_, dst_.width,
-                             /*relu=*/false, dst + to, chosen + to});
+      pass.kernels.pool_row({.src = src + from,
+                             .src_row = src_row,
+                             .window = window_,
+                             .step = step_,
+                             .columns = dst_.width,
+                             .floor = -std::numeric_limits<float>::infinity(),
+                             .dst = dst + to,
+                             .chosen = chosen + to});
     }
   });
 }

@@ -140,7 +140,7 @@ std::string pairs_text(const ConfusionMatrix& matrix) {
   return text;
 }
 
-nlohmann::json scores_json(const ClassScores& scores) {
+nlohmann::ordered_json scores_json(const ClassScores& scores) {
   return {{"name", scores.name},
           {"precision", scores.precision},
           {"recall", scores.recall},
@@ -271,8 +271,8 @@ std::string confusion_table(const ConfusionMatrix& matrix) {
   return pairs_text(matrix);
 }
 
-nlohmann::json classification_json(const ConfusionMatrix& matrix) {
-  nlohmann::json classes = nlohmann::json::array(), rows = nlohmann::json::array();
+nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
+  nlohmann::ordered_json classes = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
   for (const ClassScores& scores : matrix.scores())
     classes.push_back(scores_json(scores));
   const auto size = static_cast<std::size_t>(matrix.size());

@@ -100,6 +100,6 @@ std::string confusion_table(const ConfusionMatrix& matrix);
 
 /// {"accuracy", "correct", "total", "classes": [{"name", "precision", "recall", "f1",
 /// "support"}], "macro_average", "weighted_average", "confusion_matrix": rows of counts}
-nlohmann::json classification_json(const ConfusionMatrix& matrix);
+nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix);
 
 }  // namespace convoy

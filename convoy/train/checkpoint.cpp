@@ -27,36 +27,6 @@ constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kManifestFile = "manifest.json";
 
-/// A folder under a temporary name, removed again unless it is renamed.
-class TemporaryName {
- public:
-  explicit TemporaryName(const fs::path& final)
-      : path_(final.string() + fmt::format(".tmp-{}", ::getpid())) {
-    make_folders(path_);
-  }
-  ~TemporaryName() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryName(const TemporaryName&) = delete;
-  TemporaryName& operator=(const TemporaryName&) = delete;
-
-  const fs::path& path() const { return path_; }
-
-  /// Takes the place of what is there, which is then removed.
-  void rename_to(const fs::path& final) {
-    sync_folder(path_);
-    const unsigned how = fs::exists(final) ? RENAME_EXCHANGE : 0;
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, final.c_str(), how) != 0) {
-      throw storage_error(final, "name this checkpoint", errno);
-    }
-    sync_folder(final.parent_path());
-  }
-
- private:
-  fs::path path_;
-};
-
 void write_model(const fs::path& path, const Layout& layout, const FlatBuffer& values) {
   std::vector<TensorView> tensors;
   for (const Segment& segment : layout.segments()) {
@@ -157,12 +127,12 @@ void save_checkpoint(const fs::path& run, const CheckpointState& state,
   const fs::path checkpoints = run / "checkpoints";
   make_folders(checkpoints);
   const std::string name = fmt::format("{:08}", state.step);
-  TemporaryName folder(checkpoints / name);
+  AtomicFolder folder(checkpoints / name);
   write_model(folder.path() / kModelFile, layout, values);
   write_atomically(folder.path() / kStateFile, to_json(state).dump(2) + "\n");
   write_atomically(folder.path() / kManifestFile,
                    manifest_of(folder.path()).dump(2) + "\n");
-  folder.rename_to(checkpoints / name);
+  folder.replace();
   point_last_at(checkpoints, name);
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr double kFlushSeconds = 1;
 constexpr std::size_t kFlushBytes = 1 << 20;
 
-constexpr auto kReplaceBadUtf8 = nlohmann::json::error_handler_t::replace;
+constexpr auto kReplaceBadUtf8 = nlohmann::ordered_json::error_handler_t::replace;
 
 /// A text file that grows by whole lines. Opened, and made, when first written.
 class LineFile {
@@ -181,7 +181,7 @@ RunFolder::~RunFolder() {
   }
 }
 
-void RunFolder::record(const nlohmann::json& line) {
+void RunFolder::record(const nlohmann::ordered_json& line) {
   files_->metrics.append(line.dump(-1, ' ', false, kReplaceBadUtf8));
   if (files_->metrics.is_due()) files_->metrics.flush();
 }
@@ -199,7 +199,7 @@ void RunFolder::write_config(std::string_view yaml) {
   write_atomically(path_ / "config.yaml", yaml);
 }
 
-void RunFolder::write_summary(const nlohmann::json& summary) {
+void RunFolder::write_summary(const nlohmann::ordered_json& summary) {
   write_atomically(path_ / "summary.json",
                    summary.dump(2, ' ', false, kReplaceBadUtf8) + "\n");
 }

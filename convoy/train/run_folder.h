@@ -43,7 +43,7 @@ class RunFolder {
 
   /// Appends a line to metrics.jsonl: now, if a second has passed since it was last
   /// written, else with a later record() or flush(). Not-a-number becomes null.
-  void record(const nlohmann::json& line);
+  void record(const nlohmann::ordered_json& line);
 
   /// Appends a line to log.txt, with date and time before it.
   void log(std::string_view line);
@@ -53,7 +53,7 @@ class RunFolder {
   void flush();
 
   void write_config(std::string_view yaml);
-  void write_summary(const nlohmann::json& summary);
+  void write_summary(const nlohmann::ordered_json& summary);
 
  private:
   struct Files;

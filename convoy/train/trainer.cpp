@@ -182,9 +182,10 @@ std::string Trainer::plan() const {
   return text;
 }
 
-nlohmann::json Trainer::summary(const Outcome& outcome, const Records& records,
-                                const std::string& command, double total_seconds) const {
-  using nlohmann::json;
+nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& records,
+                                        const std::string& command,
+                                        double total_seconds) const {
+  using json = nlohmann::ordered_json;
   const StepTimes::Quantiles times = records.step_times().quantiles();
   const auto images = static_cast<double>(records.images());
   const double rate = seconds_.training > 0 ? images / seconds_.training : 0;

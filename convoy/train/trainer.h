@@ -65,8 +65,8 @@ class Trainer {
                Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records);
   void save(const RunFolder& folder, const Records& records);
-  nlohmann::json summary(const Outcome& outcome, const Records& records,
-                         const std::string& command, double total_seconds) const;
+  nlohmann::ordered_json summary(const Outcome& outcome, const Records& records,
+                                 const std::string& command, double total_seconds) const;
   std::size_t steps_planned() const;
 
   Settings settings_;

@@ -25,8 +25,8 @@ void pool_row_by(const PoolRow& pool) {
       for (int i = 1; i < window * window; ++i) {
         const V value =
             hn::LoadU(d, src + i / window * pool.src_row + i % window * kPack);
-        // Not "value > best": not-a-number must win.
-        const auto keep = hn::Le(value, best);
+        // Not "value > best": not-a-number must win, and stay.
+        const auto keep = hn::Or(hn::Le(value, best), hn::IsNaN(best));
         best = hn::IfThenElse(keep, best, value);
         chosen = hn::IfThenElse(keep, chosen, hn::Set(d, static_cast<float>(i)));
       }

@@ -106,7 +106,7 @@ void pool_row(const PoolRow& pool) {
       int chosen = 0;
       for (int i = 1; i < pool.window * pool.window; ++i) {
         const float value = src[i / pool.window * pool.src_row + i % pool.window * kPack];
-        if (value <= best) continue;  // not-a-number wins
+        if (value <= best || best != best) continue;  // not-a-number wins and stays
         best = value;
         chosen = i;
       }
