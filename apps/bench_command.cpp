@@ -30,8 +30,9 @@ void print_json(const StepBenchResult& result) {
       {"step_ms",
        {{"p50", result.p50_ms}, {"p90", result.p90_ms}, {"min", result.min_ms}}},
       {"images_per_second", result.images_per_second},
-      {"probe_gflops",
-       {{"before", result.probe_before_gflops}, {"after", result.probe_after_gflops}}},
+      {"probe_gflops", std::min(result.probe_before_gflops, result.probe_after_gflops)},
+      {"probe_gflops_before", result.probe_before_gflops},
+      {"probe_gflops_after", result.probe_after_gflops},
       {"activation_bytes", result.arena_bytes}};
   fmt::print("{}\n", json.dump());
 }

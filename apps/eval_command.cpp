@@ -23,16 +23,26 @@ struct EvalArguments {
   SettingArguments settings;
 };
 
-/// The run a checkpoint belongs to: <run>/checkpoints/<step>.
+/// The run a checkpoint belongs to, <run>/checkpoints/<step>; the checkpoint itself if it
+/// was taken out of its run.
 fs::path run_folder_of(const fs::path& checkpoint) {
-  return fs::weakly_canonical(checkpoint).parent_path().parent_path();
+  const fs::path whole = fs::weakly_canonical(checkpoint);
+  const fs::path run = whole.parent_path().parent_path();
+  return fs::exists(run / "config.yaml") ? run : whole;
 }
 
-/// Settings of the run the checkpoint is from, then what the command line says.
+/// Settings of the run the checkpoint is from, then what the command line says. A
+/// checkpoint taken out of its run knows at least its model and data.
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
   const fs::path config = run_folder_of(checkpoint) / "config.yaml";
-  if (fs::exists(config)) all.files.insert(all.files.begin(), config);
+  if (fs::exists(config)) {
+    all.files.insert(all.files.begin(), config);
+  } else if (all.files.empty()) {
+    const CheckpointState state = load_state(checkpoint);
+    all.assignments.insert(all.assignments.begin(),
+                           {"model.name=" + state.model, "data.name=" + state.data});
+  }
   return all.resolve();
 }
 
@@ -67,8 +77,8 @@ ExitCode eval(const EvalArguments& arguments) {
              confusion_table(result.matrix));
   fmt::print("test accuracy {:.2f} % ({}/{}), loss {:.4f}\n", 100 * result.sum.accuracy(),
              result.sum.correct, result.sum.samples, result.sum.mean_loss());
-  fmt::print("written to {}\n", fmt::format("{} and {}", (out / "eval.json").string(),
-                                            (out / "confusion.svg").string()));
+  fmt::print("written to {} and {}\n", (out / "eval.json").string(),
+             (out / "confusion.svg").string());
   return ExitCode::done;
 }
 

@@ -58,7 +58,10 @@ ExitCode train(const TrainArguments& arguments, const std::string& command_line)
   RunFolder folder = RunFolder::create(
       settings.run.dir, settings.run.name,
       default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
-  folder.write_config(to_yaml(settings));
+  // The name is this run's alone: the file repeats the run under another one.
+  Settings repeatable = settings;
+  repeatable.run.name.clear();
+  folder.write_config(to_yaml(repeatable));
   folder.log(version_details());
   folder.log(trainer.plan());
   say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));

@@ -74,7 +74,8 @@ def run_round(peers, model, batch, threads, seconds):
     eager = min(peer.measure(**request, channels_last=False) for peer in peers)
     last = min(peer.measure(**request, channels_last=True) for peer in peers)
     second = measure_convoy(model, batch, threads, seconds / 2)
-    probes = [p for run in (first, second) for p in run["probe_gflops"].values()]
+    probes = [run[f"probe_gflops_{when}"] for run in (first, second)
+              for when in ("before", "after")]
     return {"convoy": (first["step_ms"]["p50"] + second["step_ms"]["p50"]) / 2,
             "eager": eager, "channels_last": last, "probe": min(probes), "probes": probes}
 

@@ -5,9 +5,25 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/base/memory.h"
+#include "convoy/base/text.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
+namespace {
+
+void refuse_more_than_memory(std::size_t bytes, std::size_t samples) {
+  const std::uint64_t available = available_memory_bytes();
+  if (bytes <= available) return;
+  throw InputError(InputKind::settings,
+                   {.where = "memory",
+                    .found = human_bytes(bytes) + " of activations for a pass over " +
+                             with_commas(samples) + " samples",
+                    .expected = "at most " + human_bytes(available) + ", which is free",
+                    .hint = "a smaller train.batch_size, or more train.lanes"});
+}
+
+}  // namespace
 
 Samples Samples::part(Range range) const {
   const std::size_t sample = labels.empty() ? 0 : images.size() / labels.size();
@@ -59,9 +75,10 @@ void Network::plan(const Model& model, const Layout& layout) {
     context.src = spec.dst;
   }
   plan_lifetimes(arena_plan);
+  arena_plan.solve();
+  refuse_more_than_memory(arena_plan.bytes(), options_.most_samples);
   classes_ = context.src.size();
   loss_ = std::make_unique<SoftmaxLoss>(context);
-  arena_plan.solve();
   arena_ = Arena(std::move(arena_plan));
 }
 

@@ -2,13 +2,11 @@
 
 #include "convoy/train/checkpoint.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
@@ -20,7 +18,7 @@
 namespace convoy {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* kModelFile = "model.safetensors";
@@ -36,7 +34,9 @@ void write_model(const fs::path& path, const Layout& layout, const FlatBuffer& v
 }
 
 json to_json(const CheckpointState& state) {
-  return {{"step", state.step},
+  return {{"model", state.model},
+          {"data", state.data},
+          {"step", state.step},
           {"epoch", state.epoch},
           {"samples", state.samples},
           {"seed", state.seed},
@@ -46,7 +46,9 @@ json to_json(const CheckpointState& state) {
 }
 
 CheckpointState state_from_json(const json& state) {
-  return {.step = state.at("step"),
+  return {.model = state.at("model"),
+          .data = state.at("data"),
+          .step = state.at("step"),
           .epoch = state.at("epoch"),
           .samples = state.at("samples"),
           .seed = state.at("seed"),
@@ -153,12 +155,24 @@ fs::path find_checkpoint(const fs::path& target) {
        .hint = "a run writes its checkpoint when it ends"});
 }
 
+CheckpointState load_state(const fs::path& checkpoint) {
+  verify(checkpoint);
+  const fs::path path = checkpoint / kStateFile;
+  const json content = parse_file(path);
+  CheckpointState state = with_fields(path, [&] { return state_from_json(content); });
+  if (state.normalization.deviation > 0) return state;
+  throw InputError(InputKind::data,
+                   {.where = path.string() + ": normalization.deviation",
+                    .found = fmt::format("{}", state.normalization.deviation),
+                    .expected = "a number above 0",
+                    .hint = "use another checkpoint"});
+}
+
 CheckpointState load_checkpoint(const fs::path& checkpoint, const Layout& layout,
                                 FlatBuffer& values) {
-  verify(checkpoint);
-  const json state = parse_file(checkpoint / kStateFile);
+  CheckpointState state = load_state(checkpoint);
   load_values(checkpoint / kModelFile, layout, values);
-  return with_fields(checkpoint / kStateFile, [&] { return state_from_json(state); });
+  return state;
 }
 
 void load_values(const fs::path& path, const Layout& layout, FlatBuffer& values) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "convoy/loader/normalization.h"
 #include "convoy/params/flat_buffer.h"
@@ -21,6 +22,7 @@
 namespace convoy {
 
 struct CheckpointState {
+  std::string model, data;  // their names
   std::uint64_t step = 0;
   int epoch = 0;              // the one it is in, from 1
   std::uint64_t samples = 0;  // consumed in that epoch
@@ -36,7 +38,10 @@ void save_checkpoint(const std::filesystem::path& run, const CheckpointState& st
 /// checkpoint's own, or a link to it. Throws InputError if there is none.
 std::filesystem::path find_checkpoint(const std::filesystem::path& target);
 
-/// Compares every file with the manifest, then fills `values`. Throws InputError of kind
+/// Compares every file with the manifest, then reads the state. Throws as below.
+CheckpointState load_state(const std::filesystem::path& checkpoint);
+
+/// As load_state, and fills `values`. Throws InputError of kind
 /// `data`, naming the file and tensor, if anything is damaged, missing or does not fit.
 CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
                                 const Layout& layout, FlatBuffer& values);

@@ -3,12 +3,12 @@
 #include "convoy/train/trainer.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/memory.h"
 #include "convoy/base/text.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/version.h"
@@ -25,12 +25,6 @@ SgdOptions sgd_options(const OptimizerSettings& settings) {
           .momentum = static_cast<float>(settings.momentum),
           .weight_decay = static_cast<float>(settings.weight_decay),
           .nesterov = settings.nesterov};
-}
-
-std::uint64_t peak_rss_bytes() {
-  struct rusage usage {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace
@@ -106,8 +100,8 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
                       const StopRequest& stop, Outcome& outcome) const {
   if (!std::isfinite(loss.loss)) {
     outcome.code = ExitCode::diverged;
-    outcome.reason = fmt::format("the loss is not finite at step {} (epoch {}): {}",
-                                 records.steps(), records.epoch(), loss.mean_loss());
+    outcome.reason = fmt::format("the loss is not finite at step {} (epoch {})",
+                                 records.steps(), records.epoch());
   } else if (records.steps() == steps_planned()) {
     return true;
   } else if (stop.requested()) {
@@ -136,7 +130,9 @@ void Trainer::save(const RunFolder& folder, const Records& records) {
                    static_cast<std::size_t>(settings_.train.batch_size),
                loader_.samples_per_epoch());
   save_checkpoint(folder.path(),
-                  {.step = records.steps(),
+                  {.model = settings_.model.name,
+                   .data = settings_.data.name,
+                   .step = records.steps(),
                    .epoch = records.epoch(),
                    .samples = consumed,
                    .seed = settings_.train.seed,
@@ -223,7 +219,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"images_per_second", rate},
       {"step_ms", {{"p50", times.p50}, {"p90", times.p90}, {"max", times.max}}},
       {"communication", {{{"bytes_sent", 0}, {"bytes_received", 0}}}},
-      {"peak_rss_bytes", {peak_rss_bytes()}},
+      {"peak_rss_bytes", {peak_memory_bytes()}},
       {"weights_sha256", weights_sha256(work_.layout, values_)},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
 }

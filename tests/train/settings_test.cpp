@@ -72,7 +72,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  epochs: 6\n"
             "  max_steps: 0\n"
             "  batch_size: 64\n"
-            "  lanes: 1\n"
+            "  lanes: 0\n"
             "  seed: 1\n"
             "  log_every: 50\n"
             "optimizer:\n"

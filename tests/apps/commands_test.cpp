@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands that look and measure: models, data, bench, and what every command says
+// of itself.
+
+#include "tests/apps/small_run.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class CommandLine : public ProgramTest {
+ protected:
+  /// What a command prints, expecting success.
+  std::string output(const Arguments& arguments) const {
+    const CommandResult result = convoy(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  }
+};
+
+TEST_F(CommandLine, HasHelpWithAnExampleForEveryCommand) {
+  for (const Arguments& command :
+       {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"models"},
+        Arguments{"data"}, Arguments{"data", "list"}, Arguments{"data", "get"},
+        Arguments{"data", "check"}, Arguments{"bench"}, Arguments{"bench", "step"}}) {
+    std::string example = "\n  convoy";
+    for (const std::string& word : command) example += " " + word;
+
+    const std::string help = output(command + Arguments{"--help"});
+    EXPECT_THAT(help, HasSubstr("Example"));
+    EXPECT_THAT(help, HasSubstr(example));
+  }
+}
+
+TEST_F(CommandLine, SaysItsVersionAndWhatItIsMadeOf) {
+  const std::string text = output({"--version"});
+
+  EXPECT_THAT(text,
+              testing::MatchesRegex("convoy [0-9]+\\.[0-9]+\\.[0-9]+ \\(.+\\)\n.*"));
+  for (const char* part : {"GCC", "cores", "Highway", "OpenSSL", "zlib", "libcurl"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(CommandLine, ListsModelsWithTheirParameters) {
+  const std::string text = output({"models"});
+
+  for (const char* part :
+       {"lenet5", "61,706", "cnn1", "1,199,882", "mlp6", "3,846,442"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(CommandLine, ListsModelsAsJson) {
+  const json models = json::parse(output({"models", "--json"}));
+
+  std::vector<std::string> names;
+  for (const json& model : models) names.push_back(model.at("name"));
+  EXPECT_THAT(names, testing::IsSupersetOf({"lenet5", "cnn1", "mlp6"}));
+}
+
+TEST_F(CommandLine, ShowsAModelLayerByLayer) {
+  const std::string text = output({"models", "lenet5"});
+
+  EXPECT_THAT(text, HasSubstr("conv2"));
+  EXPECT_THAT(text, HasSubstr("16x10x10"));
+  EXPECT_THAT(text, HasSubstr("FLOPs"));
+  EXPECT_THAT(text, HasSubstr("61,706"));
+}
+
+TEST_F(CommandLine, ShowsAModelAsJsonThatAddsUp) {
+  const json model = json::parse(output({"models", "cnn1", "--json", "--classes", "7"}));
+
+  std::size_t parameters = 0;
+  for (const json& layer : model.at("layers")) {
+    parameters += layer.at("parameters").get<std::size_t>();
+    EXPECT_GE(layer.at("forward_flops"), 0);
+    EXPECT_GT(layer.at("activation_bytes"), 0);
+  }
+  EXPECT_EQ(model.at("parameters"), parameters);
+  EXPECT_EQ(model.at("classes"), 7);
+  EXPECT_EQ(model.at("layers").back().at("output"), (json{7, 1, 1}));
+}
+
+TEST_F(CommandLine, RefusesToShowAnUnknownModel) {
+  expect_refused(convoy({"models", "lenet"}), 78, {"found:    lenet\n", "hint:"});
+}
+
+TEST_F(CommandLine, ListsDatasetsWithHowToGetThem) {
+  const std::string text = output({"data", "list"});
+
+  for (const char* part :
+       {"fashion_mnist", "60,000", "mnist", "convoy data get mnist", "synthetic"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(CommandLine, ChecksTheDatasetOfTheSystem) {
+  const std::string text = output({"data", "check", "fashion_mnist"});
+
+  EXPECT_THAT(text, HasSubstr("/usr/share/datasets/fashion-mnist"));
+  EXPECT_THAT(text, HasSubstr("train  60,000 samples"));
+  EXPECT_THAT(text, HasSubstr("test   10,000 samples"));
+  EXPECT_THAT(text, HasSubstr("whole and as published"));
+}
+
+TEST_F(CommandLine, SaysThatThereIsNothingToGetForSyntheticData) {
+  EXPECT_THAT(output({"data", "get", "synthetic"}), HasSubstr("nothing to get"));
+  expect_nothing_written();
+}
+
+TEST_F(CommandLine, MeasuresAStep) {
+  const json result = json::parse(output({"bench", "step", "--json", "--seconds", "0.05",
+                                          "train.batch_size=16", "cluster.threads=1"}));
+
+  const double p50 = result.at("step_ms").at("p50");
+  EXPECT_GT(p50, 0);
+  EXPECT_LE(p50, result.at("step_ms").at("p90"));
+  EXPECT_NEAR(result.at("images_per_second"), 16 / p50 * 1e3, 1);
+  EXPECT_GT(result.at("probe_gflops"), 0);
+  EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_before"));
+  EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_after"));
+  EXPECT_EQ(result.at("batch_size"), 16);
+  EXPECT_EQ(result.at("threads"), 1);
+  expect_nothing_written();
+}
+
+}  // namespace
+}  // namespace convoy

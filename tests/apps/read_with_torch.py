@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a checkpoint of convoy with PyTorch and compares what both compute from it.
+
+  read_with_torch.py logits CHECKPOINT MODEL IMAGES LOGITS
+      IMAGES and LOGITS are little-endian fp32; exits with 1 where PyTorch's logits
+      of these (normalised) images differ from those given by more than 1e-5.
+
+  read_with_torch.py evaluate CHECKPOINT MODEL IDX_IMAGES_GZ IDX_LABELS_GZ
+      prints {"correct": ..., "total": ...}.
+
+Needs PyTorch and NumPy only: the safetensors header is JSON.
+"""
+
+import gzip
+import json
+import pathlib
+import struct
+import sys
+
+import numpy
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import torch_models  # noqa: E402
+
+TOLERANCE = 1e-5  # absolute, and relative to logits above 1
+
+
+def read_safetensors(path):
+    content = pathlib.Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8:8 + length])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        assert entry["dtype"] == "F32", entry
+        begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        values = numpy.frombuffer(content[begin:end], "<f4").reshape(entry["shape"])
+        tensors[name] = torch.from_numpy(values.copy())
+    return tensors
+
+
+def load_model(checkpoint, name):
+    model = torch_models.MODELS[name]()
+    model.load_state_dict(read_safetensors(checkpoint / "model.safetensors"), strict=True)
+    return model.eval()
+
+
+def forward(model, name, images):
+    batches = torch.from_numpy(images).reshape(-1, *torch_models.INPUTS[name]).split(500)
+    with torch.no_grad():
+        return torch.cat([model(batch) for batch in batches])
+
+
+def compare_logits(checkpoint, name, images, logits):
+    model = load_model(checkpoint, name)
+    ours = forward(model, name, numpy.fromfile(images, "<f4")).numpy()
+    theirs = numpy.fromfile(logits, "<f4").reshape(ours.shape)
+    worst = (abs(ours - theirs) / numpy.maximum(1, abs(ours))).max()
+    print(json.dumps({"samples": len(ours), "worst": float(worst)}))
+    return 0 if worst <= TOLERANCE else 1
+
+
+def read_idx(path):
+    content = gzip.decompress(pathlib.Path(path).read_bytes())
+    dimensions = content[3]
+    shape = struct.unpack(f">{dimensions}I", content[4:4 + 4 * dimensions])
+    return numpy.frombuffer(content, numpy.uint8, offset=4 + 4 * dimensions).reshape(shape)
+
+
+def evaluate(checkpoint, name, images, labels):
+    model = load_model(checkpoint, name)
+    state = json.loads((checkpoint / "state.json").read_text())["normalization"]
+    pixels = (read_idx(images) / 255 - state["mean"]) / state["deviation"]
+    predictions = forward(model, name, pixels.astype(numpy.float32)).argmax(1).numpy()
+    truth = read_idx(labels)
+    print(json.dumps({"correct": int((predictions == truth).sum()), "total": len(truth)}))
+    return 0
+
+
+def main():
+    torch.set_num_threads(1)
+    command, checkpoint, name, first, second = sys.argv[1:]
+    act = {"logits": compare_logits, "evaluate": evaluate}[command]
+    return act(pathlib.Path(checkpoint), name, first, second)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PyTorch reads convoy's checkpoints and computes the same from them.
+
+#include <span>
+
+#include "convoy/data/synthetic.h"
+#include "convoy/loader/loader.h"
+#include "convoy/network/models.h"
+#include "convoy/network/network.h"
+#include "convoy/train/checkpoint.h"
+#include "tests/apps/small_run.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const fs::path kFashionMnist = "/usr/share/datasets/fashion-mnist";
+
+template <class Numbers>
+void write_numbers(const fs::path& path, const Numbers& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  write_atomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+class Torch : public ProgramTest {
+ protected:
+  CommandResult script(const Arguments& arguments) const {
+    const std::string file = CONVOY_SOURCE_DIR "/tests/apps/read_with_torch.py";
+    return run_convoy(Arguments{file} + arguments, here(),
+                      {.program = "/usr/bin/python3"});
+  }
+};
+
+class TorchLogits : public Torch, public testing::WithParamInterface<std::string> {
+ protected:
+  /// The test images of small_training(), normalised as the checkpoint says.
+  static DataPair images_for(const ModelEntry& entry) {
+    return make_synthetic(
+        {.shape = entry.usual_input, .train_count = 80, .test_count = 53, .noise = 0.3});
+  }
+
+  /// Writes what convoy computes from a checkpoint: `images` and `logits`.
+  void write_logits(const fs::path& checkpoint, const ModelEntry& entry) const {
+    const DataPair data = images_for(entry);
+    const Model model = entry.make(entry.usual_input, 10);
+    const Layout layout = build_layout(model);
+    FlatBuffer values(layout);
+    const CheckpointState state = load_checkpoint(checkpoint, layout, values);
+    std::vector<std::uint32_t> all(data.test.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+    Loader loader(data.test, all,
+                  {.batch_size = all.size(),
+                   .shuffle = false,
+                   .normalization = state.normalization});
+    loader.start_epoch(1);
+    const Batch& batch = *loader.next();
+    ThreadTeam team(1);
+    Network network(model, layout, {.most_samples = all.size(), .training = false}, team);
+    PassListener nobody;
+    network.forward({batch.images, batch.labels}, values, {}, nobody);
+
+    std::vector<float> logits;
+    for (std::size_t sample = 0; sample < batch.count; ++sample) {
+      for (std::size_t i = 0; i < 10; ++i) logits.push_back(network.logit(sample, i));
+    }
+    write_numbers(here() / "images", batch.images);
+    write_numbers(here() / "logits", logits);
+  }
+};
+
+TEST_P(TorchLogits, AreThoseOfConvoy) {
+  const ModelEntry& entry = find_model(GetParam());
+  const auto& [channels, height, width] = entry.usual_input;
+  const fs::path run = train("a", {"model=" + GetParam(), "optimizer.lr=0.05",
+                                   "data.synthetic.channels=" + std::to_string(channels),
+                                   "data.synthetic.height=" + std::to_string(height),
+                                   "data.synthetic.width=" + std::to_string(width)});
+  const fs::path checkpoint = run / "checkpoints" / "last";
+  write_logits(checkpoint, entry);
+
+  const CommandResult result =
+      script({"logits", checkpoint.string(), GetParam(), "images", "logits"});
+
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_EQ(json::parse(result.out).at("samples"), 53);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(model_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST_F(Torch, CountsAsManyRightOnFashionMnistAsConvoy) {
+  const CommandResult trained =
+      convoy({"train", "data=fashion_mnist", "data.root=" + kFashionMnist.string(),
+              "train.epochs=1", "train.max_steps=200", "run.name=a"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(convoy({"eval", "runs/a"}).code, 0);
+  const json ours = read_json(here() / "runs" / "a" / "eval.json");
+
+  const CommandResult result =
+      script({"evaluate", "runs/a/checkpoints/last", "lenet5",
+              (kFashionMnist / "t10k-images-idx3-ubyte.gz").string(),
+              (kFashionMnist / "t10k-labels-idx1-ubyte.gz").string()});
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  const json theirs = json::parse(result.out);
+  EXPECT_EQ(theirs.at("total"), 10000);
+  EXPECT_EQ(ours.at("total"), 10000);
+  EXPECT_GT(ours.at("correct"), 5000) << "it has learned something";
+  // One more or less: two logits may be so close that the order of a sum decides.
+  EXPECT_NEAR(theirs.at("correct").get<int>(), ours.at("correct").get<int>(), 1);
+}
+
+}  // namespace
+}  // namespace convoy

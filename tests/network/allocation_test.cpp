@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A step allocates nothing: this file counts every operator new of the program.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "convoy/loader/loader.h"
+#include "convoy/network/lanes.h"
+#include "convoy/optimizer/sgd.h"
+#include "convoy/strategy/single.h"
+#include "tests/network/made_up.h"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+constexpr std::align_val_t kUsual{__STDCPP_DEFAULT_NEW_ALIGNMENT__};
+
+void* try_allocate(std::size_t size, std::align_val_t to = kUsual) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  // aligned_alloc wants a multiple of the alignment, and something.
+  const auto alignment = static_cast<std::size_t>(to);
+  return std::aligned_alloc(alignment, (size / alignment + 1) * alignment);
+}
+
+void* allocate(std::size_t size, std::align_val_t to = kUsual) {
+  if (void* memory = try_allocate(size, to)) return memory;
+  throw std::bad_alloc();
+}
+
+// Inlined beside an operator new, GCC takes free for a mistake.
+[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
+
+}  // namespace
+
+// Every form, since a sanitizer's own would not call another.
+using Alignment = std::align_val_t;
+using NoThrow = const std::nothrow_t&;
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, NoThrow) noexcept { return try_allocate(size); }
+void* operator new[](std::size_t size, NoThrow) noexcept { return try_allocate(size); }
+void* operator new(std::size_t size, Alignment to) { return allocate(size, to); }
+void* operator new[](std::size_t size, Alignment to) { return allocate(size, to); }
+void* operator new(std::size_t size, Alignment to, NoThrow) noexcept {
+  return try_allocate(size, to);
+}
+void* operator new[](std::size_t size, Alignment to, NoThrow) noexcept {
+  return try_allocate(size, to);
+}
+
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, NoThrow) noexcept { release(memory); }
+void operator delete[](void* memory, NoThrow) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, Alignment) noexcept { release(memory); }
+void operator delete[](void* memory, Alignment) noexcept { release(memory); }
+void operator delete(void* memory, Alignment, NoThrow) noexcept { release(memory); }
+void operator delete[](void* memory, Alignment, NoThrow) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, Alignment) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, Alignment) noexcept { release(memory); }
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kBatch = 20;
+
+/// Random pixels; enough for some batches and a smaller one.
+Dataset made_up_dataset(Shape shape) {
+  constexpr std::size_t kSamples = 5 * kBatch + 3;
+  Dataset data = {.name = "made up", .shape = shape, .classes = {"0", "1", "2"}};
+  for (std::size_t i = 0; i < kSamples * shape.size(); ++i) {
+    data.images.push_back(static_cast<std::uint8_t>(i * 7919 % 251));
+  }
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    data.labels.push_back(static_cast<std::uint8_t>(i % 3));
+  }
+  return data;
+}
+
+std::vector<std::uint32_t> all_samples(const Dataset& data) {
+  std::vector<std::uint32_t> samples;
+  for (std::uint32_t i = 0; i < data.size(); ++i) samples.push_back(i);
+  return samples;
+}
+
+class Step : public testing::TestWithParam<std::string> {};
+
+TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
+  const Model model = small_model(GetParam());
+  const Layout layout = build_layout(model);
+  const Dataset data = made_up_dataset(model.input);
+  Loader loader(data, all_samples(data), {.batch_size = kBatch});
+  ThreadTeam team(2);
+  FlatBuffer values = made_up_values(layout), gradients(layout);
+  Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
+  Lanes lanes(network, layout, 3, team);
+  Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
+  Single strategy(values, gradients, sgd);
+  loader.start_epoch(0);
+
+  long before = 0;
+  std::uint32_t steps = 0;
+  while (const Batch* batch = loader.next()) {
+    if (++steps == 2) before = allocations;  // the first one warms up
+    lanes.run({batch->images, batch->labels}, values, {.step = steps}, gradients,
+              strategy);
+    strategy.step();
+  }
+  const long after = allocations;
+
+  EXPECT_EQ(steps, 6u);
+  EXPECT_EQ(after - before, 0);
+}
+
+TEST_P(Step, AllocatesNothingWhenEvaluating) {
+  const Model model = small_model(GetParam());
+  const Layout layout = build_layout(model);
+  const FlatBuffer values = made_up_values(layout);
+  const MadeUpBatch batch(model, kBatch);
+  ThreadTeam team(2);
+  Network network(model, layout, {.most_samples = kBatch, .training = false}, team);
+  PassListener nobody;
+
+  network.forward(batch.samples(), values, {}, nobody);
+  const long before = allocations;
+  network.forward(batch.samples(), values, {}, nobody);
+  network.forward(batch.samples().part({0, 3}), values, {}, nobody);
+  const long after = allocations;
+
+  EXPECT_EQ(after - before, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Step, testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+                         [](const auto& info) { return info.param; });
+
+TEST(AllocationCount, SeesAnAllocation) {
+  const long before = allocations;
+
+  const std::vector<int> numbers(1000, 1);
+  const AlignedBuffer<float> buffer(10);
+
+  EXPECT_EQ(allocations - before, 2) << numbers.size() + buffer.size();
+}
+
+}  // namespace
+}  // namespace convoy

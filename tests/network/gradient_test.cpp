@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Law 1, first half: every layer's gradients match finite differences, alone and in all
+// the company that planning treats differently.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/network/double_model.h"
+#include "tests/network/kernel_tables.h"
+#include "tests/network/made_up.h"
+
+namespace convoy {
+namespace {
+
+struct GradientCase {
+  std::string name;
+  Shape input;
+  std::size_t batch;
+  std::vector<Layer> layers;
+};
+
+/// For GoogleTest, which would show bytes.
+void PrintTo(const GradientCase& of, std::ostream* out) { *out << of.name; }
+
+struct Window {
+  int kernel = 3, step = 1, padding = 0;
+};
+
+/// A layer in front gives a source whose gradient matters, a layer behind mixes.
+GradientCase windowed(const std::string& name, Shape input, std::size_t batch,
+                      int channels, Window window) {
+  return {name,
+          input,
+          batch,
+          {Convolution{.name = "front", .channels = 3, .kernel = 1},
+           Convolution{"middle", channels, window.kernel, window.step, window.padding},
+           Linear{"behind", 3}}};
+}
+
+GradientCase between(const std::string& name, Shape input, std::size_t batch,
+                     std::vector<Layer> middle) {
+  middle.insert(middle.begin(),
+                Convolution{.name = "front", .channels = 3, .kernel = 3, .padding = 1});
+  middle.push_back(Linear{"behind", 4});
+  return {name, input, batch, std::move(middle)};
+}
+
+std::vector<GradientCase> gradient_cases() {
+  const Convolution conv = {.name = "conv", .channels = 4, .kernel = 3};
+  const Linear hidden = {"hidden", 7}, wide = {"wide", 261}, last = {"last", 3};
+  return {
+      {"LinearAlone", {1, 1, 5}, 1, {last}},
+      {"LinearRelu", {2, 3, 3}, 17, {hidden, Relu{}, last}},
+      {"LinearLinear", {2, 3, 3}, 5, {hidden, last}},
+      {"LinearWiderThanOneStretch", {1, 17, 17}, 5, {wide, Relu{}, hidden, last}},
+      {"LinearOfOnePixel", {1, 1, 1}, 5, {hidden, Relu{}, last}},
+      {"LinearManyPacks", {1, 2, 3}, 49, {hidden, Relu{}, last}},
+      {"FlattenAnywhere", {2, 5, 4}, 5, {Flatten{}, hidden, Flatten{}, Relu{}, last}},
+      {"ConvolutionAlone", {1, 5, 5}, 5, {conv}},
+      {"ConvolutionOneImage", {1, 5, 5}, 1, {conv, Relu{}, last}},
+      {"ConvolutionManyPacks", {1, 4, 5}, 33, {conv, Relu{}, last}},
+      between("Convolution", {2, 7, 7}, 5, {conv}),
+      between("ConvolutionRelu", {2, 7, 7}, 17, {conv, Relu{}}),
+      between("ConvolutionPool", {2, 8, 8}, 5, {conv, MaxPool{2}}),
+      between("ConvolutionPoolStepAsWindow", {2, 8, 8}, 5, {conv, MaxPool{2, 2}}),
+      between("ConvolutionReluPool", {2, 8, 8}, 17, {conv, Relu{}, MaxPool{2}}),
+      between("ConvolutionPoolRelu", {2, 8, 8}, 5, {conv, MaxPool{2}, Relu{}}),
+      between("ConvolutionPoolLeftover", {1, 9, 7}, 5, {conv, Relu{}, MaxPool{2}}),
+      between("ConvolutionPoolOfThree", {1, 10, 9}, 5, {conv, MaxPool{3}}),
+      between("ConvolutionPoolOfOne", {1, 5, 5}, 5, {conv, MaxPool{1}}),
+      between("OverlappingPool", {2, 9, 9}, 5, {conv, MaxPool{3, 2}}),
+      between("OverlappingPoolAfterRelu", {2, 9, 9}, 5, {conv, Relu{}, MaxPool{3, 2}}),
+      between("OverlappingPoolLeftover", {1, 10, 8}, 17, {conv, MaxPool{3, 2}}),
+      between("PoolThatSkips", {1, 9, 10}, 5, {conv, MaxPool{2, 3}}),
+      between("PoolAfterPool", {1, 10, 10}, 5, {conv, MaxPool{2}, MaxPool{2}}),
+      between("PoolAfterDropout", {1, 8, 8}, 5, {conv, Dropout{0.4f}, MaxPool{2}}),
+      between("ReluTwice", {1, 6, 6}, 5, {conv, Relu{}, Relu{}}),
+      {"PoolFirst", {2, 7, 6}, 5, {MaxPool{2}, hidden, last}},
+      {"OverlappingPoolFirst", {2, 7, 7}, 5, {MaxPool{3, 1}, conv, last}},
+      {"ReluFirst", {2, 4, 4}, 5, {Relu{}, conv, last}},
+      {"DropoutFirst", {1, 6, 6}, 5, {Dropout{0.5f}, conv, Relu{}, last}},
+      {"DropoutAfterLinear", {1, 4, 4}, 17, {hidden, Relu{}, Dropout{0.5f}, last}},
+      {"DropoutOfNothing", {1, 4, 4}, 5, {hidden, Dropout{0.0f}, last}},
+      between("DropoutAfterPool", {1, 8, 8}, 5, {conv, MaxPool{2}, Dropout{0.25f}}),
+      windowed("KernelOne", {2, 5, 4}, 5, 5, {.kernel = 1}),
+      windowed("KernelOneStepTwo", {2, 5, 6}, 5, 5, {.kernel = 1, .step = 2}),
+      windowed("KernelOnePadded", {2, 3, 4}, 5, 2, {.kernel = 1, .padding = 1}),
+      windowed("KernelTwo", {1, 6, 5}, 5, 4, {.kernel = 2}),
+      windowed("KernelTwoPadded", {1, 5, 5}, 5, 4, {.kernel = 2, .padding = 1}),
+      windowed("KernelTwoStepTwo", {1, 6, 7}, 5, 4, {.kernel = 2, .step = 2}),
+      windowed("KernelTwoStepThree", {1, 8, 7}, 5, 4, {.kernel = 2, .step = 3}),
+      windowed("KernelThreePaddedTwice", {7, 4, 5}, 5, 7, {.kernel = 3, .padding = 2}),
+      windowed("KernelThreeStepTwo", {3, 8, 8}, 17, 6, {.kernel = 3, .step = 2}),
+      windowed("KernelThreeStepTwoPadded", {3, 7, 9}, 5, 6,
+               {.kernel = 3, .step = 2, .padding = 1}),
+      windowed("KernelThreeStepThree", {1, 11, 9}, 5, 2,
+               {.kernel = 3, .step = 3, .padding = 2}),
+      windowed("KernelFive", {2, 7, 6}, 5, 5, {.kernel = 5}),
+      windowed("KernelFivePadded", {2, 6, 5}, 17, 5, {.kernel = 5, .padding = 2}),
+      windowed("KernelFiveStepTwo", {1, 9, 9}, 5, 3, {.kernel = 5, .step = 2}),
+      windowed("KernelFiveStepThree", {1, 10, 11}, 5, 3,
+               {.kernel = 5, .step = 3, .padding = 2}),
+      windowed("OnePixel", {4, 1, 1}, 5, 3, {.kernel = 1}),
+      windowed("OnePixelInAFrame", {2, 1, 1}, 5, 3, {.kernel = 5, .padding = 2}),
+      windowed("OneRow", {2, 1, 9}, 5, 3, {.kernel = 3, .step = 2, .padding = 1}),
+      windowed("OneColumn", {2, 9, 1}, 1, 3, {.kernel = 3, .padding = 1}),
+      {"Odd", odd_model().input, 17, odd_model().layers},
+  };
+}
+
+constexpr PassKey kKey = {.seed = 3, .step = 7, .lane = 1};
+
+/// Gives `expected` the masks that dropout layers have under kKey, as a network that ends
+/// there shows them. An element that is zero before may have either factor.
+void copy_dropout(const Model& model, const Layout& layout, const FlatBuffer& values,
+                  const Samples& samples, ThreadTeam& team, DoubleModel& expected) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const auto* dropout = std::get_if<Dropout>(&model.layers[i]);
+    if (dropout == nullptr) continue;
+    Model start = model;
+    start.layers.resize(i + 1);
+    const auto features = static_cast<std::size_t>(class_count(start));
+    const std::vector<std::int32_t> labels(samples.count(), 0);
+    Network network(start, layout, {.most_samples = samples.count()}, team);
+    PassListener nobody;
+    network.forward({samples.images, labels}, values, kKey, nobody);
+    std::vector<double> factors;
+    for (std::size_t n = 0; n < samples.count() * features; ++n) {
+      const bool kept = network.logit(n / features, n % features) != 0;
+      factors.push_back(kept ? 1 / (1 - static_cast<double>(dropout->probability)) : 0);
+    }
+    expected.set_dropout(i, std::move(factors));
+  }
+}
+
+double root_mean_square(std::span<const float> numbers) {
+  double squares = 0;
+  for (const float number : numbers) squares += static_cast<double>(number) * number;
+  return std::sqrt(squares / static_cast<double>(numbers.size()));
+}
+
+class Gradient : public testing::TestWithParam<GradientCase> {
+ protected:
+  Gradient()
+      : model_{"case", GetParam().input, GetParam().layers},
+        layout_(build_layout(model_)),
+        values_(made_up_values(layout_)),
+        batch_(model_, GetParam().batch),
+        expected_(model_, layout_, values_) {
+    copy_dropout(model_, layout_, values_, batch_.samples(), team_, expected_);
+    derivatives_.resize(layout_.size());
+    for (const Segment& segment : layout_.segments()) {
+      for (const std::size_t i : some_of(segment.range)) {
+        derivatives_[i] = expected_.derivative(batch_.samples(), i);
+      }
+    }
+  }
+
+  /// So few that a difference for each is soon computed; the first and last among them.
+  static std::vector<std::size_t> some_of(Range range) {
+    const std::size_t most = std::min<std::size_t>(range.size(), 24);
+    std::vector<std::size_t> some;
+    for (std::size_t i = 0; i + 1 < most; ++i) {
+      some.push_back(range.begin + i * range.size() / most);
+    }
+    some.push_back(range.end - 1);
+    return some;
+  }
+
+  void expect_forward(Network& network, const LossSum& loss) {
+    const auto classes = static_cast<std::size_t>(class_count(model_));
+    for (std::size_t n = 0; n < GetParam().batch; ++n) {
+      const std::vector<double> logits = expected_.logits(batch_.samples(), n);
+      ASSERT_EQ(logits.size(), classes);
+      for (std::size_t c = 0; c < classes; ++c) {
+        ASSERT_NEAR(network.logit(n, c), logits[c], 1e-5) << "sample " << n;
+      }
+    }
+    const double sum = expected_.loss(batch_.samples());
+    EXPECT_NEAR(loss.loss, sum, 1e-5 * sum);
+    EXPECT_EQ(loss.samples, GetParam().batch);
+  }
+
+  void expect_gradients(const FlatBuffer& gradients, double scale) {
+    for (const Segment& segment : layout_.segments()) {
+      const double size = root_mean_square(gradients.view(segment.range));
+      EXPECT_GT(size, 0.0) << segment.name << " has no gradient: the case shows nothing";
+      for (const std::size_t i : some_of(segment.range)) {
+        const double expected = scale * derivatives_[i];
+        EXPECT_NEAR(gradients.data()[i], expected, 1e-4 * (size + std::abs(expected)))
+            << segment.name << ", element " << i - segment.range.begin;
+      }
+    }
+    const std::vector<bool> padding = padding_of(layout_);
+    for (std::size_t i = 0; i < padding.size(); ++i) {
+      if (!padding[i]) continue;
+      EXPECT_EQ(gradients.data()[i], 0.0f) << "padding at " << i;
+    }
+  }
+
+  Model model_;
+  Layout layout_;
+  FlatBuffer values_;
+  MadeUpBatch batch_;
+  ThreadTeam team_{2};
+  DoubleModel expected_;
+  std::vector<double> derivatives_;  // of some elements
+};
+
+TEST_P(Gradient, MatchesDifferencesOnAllKernels) {
+  std::vector<const Kernels*> tables = all_fast_kernels();
+  tables.push_back(&reference_kernels());
+  constexpr float kScale = 0.125f;
+
+  for (const Kernels* kernels : tables) {
+    SCOPED_TRACE(kernels->name);
+    FlatBuffer gradients(layout_);
+    for (const Segment& segment : layout_.segments()) {
+      std::ranges::fill(gradients.view(segment.range), 99.0f);  // to be overwritten
+    }
+    // Planned for more than it gets, as for the last batch of an epoch.
+    Network network(model_, layout_,
+                    {.most_samples = GetParam().batch + 20, .kernels = kernels}, team_);
+    PassListener nobody;
+    const LossSum loss = network.forward(batch_.samples(), values_, kKey, nobody);
+    expect_forward(network, loss);
+    network.backward(kScale, values_, gradients, nobody);
+    expect_gradients(gradients, kScale);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Gradient, testing::ValuesIn(gradient_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Law 1, second half: every fast kernel equals its plain reference, for every instruction
+// set that this processor has. Shapes are drawn at random, always the same ones.
+
+#include "convoy/network/kernels/kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "tests/network/kernel_tables.h"
+
+namespace convoy {
+namespace {
+
+using testing::Each;
+using testing::IsNan;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kUntouched = 77;  // what buffers hold where a kernel must not write
+
+using Numbers = std::vector<float>;
+
+/// Rounding of a sum of so many products of numbers in [-1, 1).
+double tolerance_for(std::size_t terms) { return 2e-7 * static_cast<double>(terms + 4); }
+
+void expect_near(const Numbers& found, const Numbers& expected, std::size_t terms) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], tolerance_for(terms)) << "element " << i;
+  }
+}
+
+/// The operand of `rows` x `depth` in tiles of this table.
+Numbers in_tiles(const Kernels& kernels, const Numbers& matrix, int rows, int depth) {
+  Numbers tiled(matrix.size());
+  const Tiles tiles(rows, kernels.tile);
+  for (int tile = 0; tile < tiles.count; ++tile) {
+    const std::size_t first = static_cast<std::size_t>(tiles.begin(tile)) * depth;
+    kernels.rows_to_tile({.src = matrix.data() + first,
+                          .src_row = static_cast<std::size_t>(depth),
+                          .rows = tiles.size(tile),
+                          .depth = depth,
+                          .dst = tiled.data() + first});
+  }
+  return tiled;
+}
+
+class FastKernels : public testing::TestWithParam<const Kernels*> {
+ protected:
+  const Kernels& fast_ = *GetParam();
+  const Kernels& plain_ = reference_kernels();
+
+  int draw(int least, int most) {
+    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
+  }
+  bool toss() { return draw(0, 1) == 1; }
+  Numbers numbers(std::size_t count) {
+    Numbers result(count);
+    for (float& number : result) {
+      number = static_cast<float>(random_() >> 8) * 0x1p-23f - 1;
+    }
+    return result;
+  }
+  /// Few different ones: many are equal.
+  Numbers coarse_numbers(std::size_t count) {
+    Numbers result(count);
+    for (float& number : result) number = static_cast<float>(draw(-2, 2));
+    return result;
+  }
+
+  void compare_products(int rows, int columns, int depth);
+  void compare_convolution_rows(int src_channels, int dst_channels);
+  void compare_convolution_weights(int src_channels, int dst_channels, int height,
+                                   int width);
+
+  std::mt19937 random_{1};
+};
+
+void FastKernels::compare_products(int rows, int columns, int depth) {
+  SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", depth " << depth);
+  const Numbers a = numbers(static_cast<std::size_t>(rows) * depth);
+  const Numbers b = numbers(static_cast<std::size_t>(depth) * kPack);
+  const auto dst_row = static_cast<std::size_t>(columns + draw(0, 5));
+  const Numbers before = numbers(static_cast<std::size_t>(rows) * dst_row);
+  for (const bool tiled : {false, true}) {
+    for (const bool accumulate : {false, true}) {
+      const auto run = [&](const Kernels& kernels) {
+        const Numbers left = tiled ? in_tiles(kernels, a, rows, depth) : a;
+        Numbers dst = before;
+        kernels.product({.a = left.data(),
+                         .a_row = tiled ? 0 : static_cast<std::size_t>(depth),
+                         .b = b.data(),
+                         .dst = dst.data(),
+                         .dst_row = dst_row,
+                         .rows = rows,
+                         .depth = depth,
+                         .columns = columns,
+                         .accumulate = accumulate});
+        return dst;
+      };
+      expect_near(run(fast_), run(plain_), static_cast<std::size_t>(depth));
+    }
+  }
+}
+
+TEST_P(FastKernels, MultiplyAnyNumberOfRows) {
+  for (int rows = 1; rows <= 40; ++rows) compare_products(rows, kPack, draw(1, 40));
+}
+
+TEST_P(FastKernels, MultiplyAnyNumberOfColumns) {
+  for (int columns = 1; columns <= kPack; ++columns) {
+    compare_products(draw(1, 40), columns, draw(1, 40));
+  }
+}
+
+TEST_P(FastKernels, MultiplyAtAnyDepth) {
+  for (const int depth : {1, 2, 3, 15, 16, 17, 100, 255, 256, 300}) {
+    compare_products(draw(1, 40), draw(1, kPack), depth);
+  }
+}
+
+TEST_P(FastKernels, MultiplyAtNoDepthToZeroOrToWhatWasThere) {
+  const Numbers b(kPack);
+  Numbers overwritten(3 * kPack, kUntouched), added(3 * kPack, kUntouched);
+
+  // In tiles: rows without any length cannot be told from those.
+  Product product = {.a = b.data(),
+                     .b = b.data(),
+                     .dst = overwritten.data(),
+                     .dst_row = kPack,
+                     .rows = 3,
+                     .depth = 0};
+  fast_.product(product);
+  product.dst = added.data();
+  product.accumulate = true;
+  fast_.product(product);
+
+  EXPECT_THAT(overwritten, Each(0.0f));
+  EXPECT_THAT(added, Each(kUntouched));
+}
+
+TEST_P(FastKernels, CopyRowsToATile) {
+  for (int rows = 1; rows <= 20; ++rows) {
+    for (const int depth : {1, 2, 3, 4, 5, 8, 16, 19}) {
+      const auto src_row = static_cast<std::size_t>(depth + draw(0, 3));
+      const Numbers src = numbers(rows * src_row);
+      Numbers dst(static_cast<std::size_t>(rows) * depth + 1, kUntouched);
+      fast_.rows_to_tile({src.data(), src_row, rows, depth, dst.data()});
+      for (int i = 0; i < rows * depth; ++i) {
+        ASSERT_EQ(dst[i], src[i % rows * src_row + i / rows]) << rows << " by " << depth;
+      }
+      ASSERT_EQ(dst.back(), kUntouched) << rows << " by " << depth;
+    }
+  }
+}
+
+TEST_P(FastKernels, CopyColumnsToATile) {
+  for (int rows = 1; rows <= fast_.tile; ++rows) {
+    for (const int depth : {1, 2, 5, 19}) {
+      const auto src_row = static_cast<std::size_t>(rows + draw(0, 3));
+      const Numbers src = numbers(depth * src_row);
+      Numbers dst(static_cast<std::size_t>(rows) * depth + 1, kUntouched);
+      fast_.columns_to_tile({src.data(), src_row, rows, depth, dst.data()});
+      for (int i = 0; i < rows * depth; ++i) {
+        ASSERT_EQ(dst[i], src[i / rows * src_row + i % rows]) << rows << " by " << depth;
+      }
+      ASSERT_EQ(dst.back(), kUntouched) << rows << " by " << depth;
+    }
+  }
+}
+
+void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
+  ConvolutionRow row{};
+  row.src_channels = src_channels;
+  row.src_height = draw(1, 9);
+  row.src_width = draw(1, 9);
+  row.taps_high = draw(0, 5);
+  row.taps_wide = draw(1, 5);
+  row.floor = toss() ? 0 : kNoFloor;
+  // From wholly above and left of the source to wholly below and right.
+  row.top = draw(-row.taps_high, row.src_height);
+  row.left = draw(-row.taps_wide, row.src_width);
+  row.step = draw(1, 3);
+  row.dst_channels = dst_channels;
+  row.columns = draw(1, 7);
+  row.dst_column = static_cast<std::size_t>(draw(1, 3)) * kPack;
+  row.dst_channel = row.columns * row.dst_column + static_cast<std::size_t>(draw(0, 20));
+  const int taps = src_channels * row.taps_high * row.taps_wide;
+  SCOPED_TRACE(testing::Message()
+               << src_channels << " to " << dst_channels << " channels, "
+               << row.src_height << " x " << row.src_width << " pixels, " << row.taps_high
+               << " x " << row.taps_wide << " taps at " << row.top << ", " << row.left
+               << ", step " << row.step);
+  const Numbers src = numbers(static_cast<std::size_t>(src_channels) * row.src_height *
+                              row.src_width * kPack);
+  const Numbers weights = numbers(static_cast<std::size_t>(dst_channels) * taps);
+  const Numbers bias = numbers(static_cast<std::size_t>(dst_channels));
+  row.src = src.data();
+  row.bias = toss() ? bias.data() : nullptr;
+
+  const auto run = [&](const Kernels& kernels) {
+    const Numbers tiled = in_tiles(kernels, weights, dst_channels, taps);
+    Numbers dst(dst_channels * row.dst_channel, kUntouched);
+    ConvolutionRow own = row;
+    own.weights = tiled.data();
+    own.dst = dst.data();
+    kernels.convolve_row(own);
+    return dst;
+  };
+  expect_near(run(fast_), run(plain_), static_cast<std::size_t>(taps));
+}
+
+TEST_P(FastKernels, ConvolveFromAnyNumberOfChannels) {
+  for (int channels = 1; channels <= 33; ++channels) {
+    compare_convolution_rows(channels, draw(1, 5));
+  }
+}
+
+TEST_P(FastKernels, ConvolveToAnyNumberOfChannels) {
+  for (int channels = 1; channels <= 33; ++channels) {
+    compare_convolution_rows(draw(1, 3), channels);
+  }
+}
+
+TEST_P(FastKernels, ConvolveWhereverTheWindowLies) {
+  for (int i = 0; i < 150; ++i) compare_convolution_rows(draw(1, 3), draw(1, 3));
+}
+
+void FastKernels::compare_convolution_weights(int src_channels, int dst_channels,
+                                              int height, int width) {
+  ConvolutionWeights w{};
+  w.step = draw(1, 3);
+  w.taps_high = draw(1, 5);
+  w.taps_wide = draw(1, 5);
+  w.src_channels = src_channels;
+  w.dst_channels = dst_channels;
+  w.dst_height = height;
+  w.dst_width = width;
+  // Rows and columns may be left over.
+  w.src_height = (height - 1) * w.step + w.taps_high + draw(0, w.step - 1);
+  w.src_width = (width - 1) * w.step + w.taps_wide + draw(0, w.step - 1);
+  SCOPED_TRACE(testing::Message()
+               << src_channels << " to " << dst_channels << " channels, " << height
+               << " x " << width << " pixels, " << w.taps_high << " x " << w.taps_wide
+               << " taps, step " << w.step);
+  const Numbers src = numbers(static_cast<std::size_t>(src_channels) * w.src_height *
+                              w.src_width * kPack);
+  const Numbers gradient =
+      numbers(static_cast<std::size_t>(dst_channels) * height * width * kPack);
+  w.src = src.data();
+  w.dst_gradient = gradient.data();
+
+  const auto run = [&](const Kernels& kernels) {
+    Numbers result(static_cast<std::size_t>(dst_channels) * src_channels * w.taps_high *
+                       w.taps_wide +
+                   1);
+    result.assign(result.size(), kUntouched);
+    ConvolutionWeights own = w;
+    own.gradient = result.data();
+    kernels.convolution_weights(own);
+    return result;
+  };
+  expect_near(run(fast_), run(plain_), static_cast<std::size_t>(height) * width * kPack);
+}
+
+TEST_P(FastKernels, TakeWeightGradientsOfAnyNumberOfChannels) {
+  for (int channels = 1; channels <= 33; channels += 2) {
+    compare_convolution_weights(channels, draw(1, 4), draw(1, 4), draw(1, 4));
+    compare_convolution_weights(draw(1, 4), channels, draw(1, 4), draw(1, 4));
+  }
+}
+
+TEST_P(FastKernels, TakeWeightGradientsOfAnyImage) {
+  for (int i = 0; i < 20; ++i) {
+    compare_convolution_weights(draw(1, 2), draw(1, 5), draw(1, 12), draw(1, 12));
+  }
+  compare_convolution_weights(1, 5, 35, 33);
+  compare_convolution_weights(1, 1, 1, 35);
+  compare_convolution_weights(1, 4, 35, 1);
+}
+
+// More taps than a call keeps sums for at once.
+TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
+  constexpr int kTaps = 9, kSide = 11, kPixels = 3;
+  const Numbers src = numbers(kSide * kSide * kPack);
+  const Numbers gradient = numbers(2 * kPixels * kPixels * kPack);
+
+  const auto run = [&](const Kernels& kernels) {
+    Numbers result(2 * kTaps * kTaps, kUntouched);
+    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*step=*/1,
+                                 gradient.data(), 2, kPixels, kPixels, result.data()});
+    return result;
+  };
+
+  expect_near(run(fast_), run(plain_), kPixels * kPixels * kPack);
+}
+
+struct Pooled {
+  Numbers dst;
+  std::vector<std::uint8_t> chosen;
+  bool operator==(const Pooled&) const = default;
+};
+
+Pooled pool(const Kernels& kernels, PoolRow row) {
+  Pooled result = {Numbers(static_cast<std::size_t>(row.columns) * kPack + 1, kUntouched),
+                   std::vector<std::uint8_t>(row.columns * kPack + 1, 255)};
+  row.dst = result.dst.data();
+  row.chosen = result.chosen.data();
+  kernels.pool_row(row);
+  return result;
+}
+
+TEST_P(FastKernels, PoolAnyWindowWithTheFirstOfEquals) {
+  for (int i = 0; i < 120; ++i) {
+    const int window = draw(1, 4), step = draw(1, 4), columns = draw(1, 9);
+    const int width = (columns - 1) * step + window + draw(0, 2);
+    const auto count = static_cast<std::size_t>(width) * window * kPack;
+    const Numbers src = toss() ? numbers(count) : coarse_numbers(count);
+    const PoolRow row = {.src = src.data(),
+                         .src_row = static_cast<std::size_t>(width) * kPack,
+                         .window = window,
+                         .step = step,
+                         .columns = columns,
+                         .floor = toss() ? 0 : kNoFloor,
+                         .dst = nullptr,
+                         .chosen = nullptr};
+
+    EXPECT_EQ(pool(fast_, row), pool(plain_, row)) << window << ", step " << step;
+  }
+}
+
+TEST_P(FastKernels, UnpoolAnyWindow) {
+  for (int i = 0; i < 120; ++i) {
+    const bool accumulate = toss();
+    const int window = draw(1, 4), columns = draw(1, 9);
+    const int step = draw(accumulate ? 1 : window, 5);  // without, no window overlaps
+    const int width = (columns - 1) * step + window + draw(0, 2);
+    const Numbers gradient = numbers(static_cast<std::size_t>(columns) * kPack);
+    std::vector<std::uint8_t> chosen(gradient.size());
+    for (std::uint8_t& choice : chosen) {
+      choice = static_cast<std::uint8_t>(draw(0, window * window - 1));
+    }
+    const Numbers before = numbers(static_cast<std::size_t>(width) * window * kPack);
+
+    const auto run = [&](const Kernels& kernels) {
+      Numbers src_gradient = before;
+      kernels.unpool_row({.dst_gradient = gradient.data(),
+                          .chosen = chosen.data(),
+                          .window = window,
+                          .step = step,
+                          .columns = columns,
+                          .accumulate = accumulate,
+                          .src_gradient = src_gradient.data(),
+                          .src_row = static_cast<std::size_t>(width) * kPack});
+      return src_gradient;
+    };
+
+    EXPECT_EQ(run(fast_), run(plain_)) << window << ", step " << step;
+  }
+}
+
+TEST_P(FastKernels, AddABiasToEachRow) {
+  for (int rows = 1; rows <= 9; ++rows) {
+    for (const float floor : {0.0f, kNoFloor}) {
+      const Numbers before = numbers(static_cast<std::size_t>(rows) * kPack + 1);
+      const Numbers bias = numbers(static_cast<std::size_t>(rows));
+      Numbers fast = before, plain = before;
+
+      fast_.add_bias(fast.data(), bias.data(), rows, floor);
+      plain_.add_bias(plain.data(), bias.data(), rows, floor);
+
+      EXPECT_EQ(fast, plain) << rows << " rows";
+    }
+  }
+}
+
+TEST_P(FastKernels, MaskBySignAtAnySize) {
+  for (std::size_t size = 0; size <= 70; ++size) {
+    const Numbers before = numbers(size + 1), activation = coarse_numbers(size + 1);
+    Numbers fast = before, plain = before;
+
+    fast_.mask_by_sign(fast.data(), activation.data(), size);
+    plain_.mask_by_sign(plain.data(), activation.data(), size);
+
+    EXPECT_EQ(fast, plain) << "size " << size;
+  }
+}
+
+TEST_P(FastKernels, Sum) {
+  for (std::size_t size = 0; size <= 35 * kPack; size += kPack) {
+    const Numbers values = numbers(size);
+
+    EXPECT_NEAR(fast_.sum(values.data(), size), plain_.sum(values.data(), size),
+                tolerance_for(size));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels,
+                         testing::ValuesIn(all_fast_kernels()),
+                         [](const auto& info) { return table_name(info.param); });
+
+std::vector<const Kernels*> all_kernels() {
+  std::vector<const Kernels*> tables = all_fast_kernels();
+  tables.push_back(&reference_kernels());
+  return tables;
+}
+
+/// A run that diverges must be seen to do so: a ReLU does not make not-a-number zero.
+class NotANumber : public testing::TestWithParam<const Kernels*> {};
+
+TEST_P(NotANumber, ComesThroughAConvolutionWithRelu) {
+  constexpr int kTaps = 2, kSide = 3;
+  Numbers src(kSide * kSide * kPack, -1.0f);
+  src[(1 * kSide + 1) * kPack + 5] = kNan;  // image 5, in the middle
+  const Numbers weights(kTaps * kTaps, 1.0f);
+  Numbers dst(2 * kPack, kUntouched);
+
+  GetParam()->convolve_row({.src = src.data(),
+                            .src_channels = 1,
+                            .src_height = kSide,
+                            .src_width = kSide,
+                            .taps_high = kTaps,
+                            .taps_wide = kTaps,
+                            .weights = weights.data(),
+                            .bias = nullptr,
+                            .floor = 0,
+                            .top = 0,
+                            .left = 0,
+                            .step = 1,
+                            .dst = dst.data(),
+                            .dst_channels = 1,
+                            .columns = 2,
+                            .dst_channel = 2 * kPack,
+                            .dst_column = kPack});
+
+  for (int i = 0; i < 2 * kPack; ++i) {
+    EXPECT_EQ(std::isnan(dst[i]), i % kPack == 5) << "element " << i;
+  }
+}
+
+TEST_P(NotANumber, WinsItsPoolWindowWhereverItStands) {
+  for (const int window : {2, 3}) {
+    for (int place = 0; place < window * window; ++place) {
+      Numbers src(static_cast<std::size_t>(window) * window * kPack, 1.0f);
+      for (int image = 0; image < kPack; ++image) src[place * kPack + image] = kNan;
+      const Pooled pooled =
+          pool(*GetParam(), {.src = src.data(),
+                             .src_row = static_cast<std::size_t>(window * kPack),
+                             .window = window,
+                             .step = window,
+                             .columns = 1,
+                             .floor = 0,
+                             .dst = nullptr,
+                             .chosen = nullptr});
+
+      for (int image = 0; image < kPack; ++image) {
+        EXPECT_THAT(pooled.dst[image], IsNan()) << window << ", place " << place;
+        EXPECT_EQ(pooled.chosen[image], place) << window << ", place " << place;
+      }
+    }
+  }
+}
+
+TEST_P(NotANumber, ComesThroughABiasWithRelu) {
+  Numbers dst(2 * kPack, -1.0f);
+  dst[3] = kNan;
+  const Numbers bias = {0.5f, kNan};
+
+  GetParam()->add_bias(dst.data(), bias.data(), 2, /*floor=*/0);
+
+  for (int i = 0; i < 2 * kPack; ++i) {
+    EXPECT_EQ(std::isnan(dst[i]), i == 3 || i >= kPack) << "element " << i;
+  }
+}
+
+TEST_P(NotANumber, ComesThroughASum) {
+  Numbers values(3 * kPack, 1.0f);
+  values[20] = kNan;
+
+  EXPECT_THAT(GetParam()->sum(values.data(), values.size()), IsNan());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, NotANumber, testing::ValuesIn(all_kernels()),
+                         [](const auto& info) { return table_name(info.param); });
+
+TEST(FastKernelTable, IsTheBestThatTheProcessorHas) {
+  EXPECT_EQ(&fast_kernels(), all_fast_kernels().front());
+}
+
+TEST(KernelTiles, AreAsEvenAsPossible) {
+  const Tiles tiles(16, 6);
+
+  EXPECT_EQ(tiles.count, 3);
+  EXPECT_EQ(tiles.size(0), 6);
+  EXPECT_EQ(tiles.size(1), 5);
+  EXPECT_EQ(tiles.size(2), 5);
+  EXPECT_EQ(tiles.begin(3), 16);
+}
+
+}  // namespace
+}  // namespace convoy

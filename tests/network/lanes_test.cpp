@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/lanes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "tests/network/event_recorder.h"
+#include "tests/network/made_up.h"
+
+namespace convoy {
+namespace {
+
+constexpr PassKey kKey = {.seed = 5, .step = 2, .lane = 10};
+
+struct LaneTrial {
+  LaneTrial(float dropout, std::size_t samples)
+      : model(odd_model(dropout)),
+        layout(build_layout(model)),
+        values(made_up_values(layout)),
+        gradients(layout),
+        batch(model, samples),
+        network(model, layout, {}, team) {}
+
+  LossSum run(std::size_t lanes, PassListener& listener) {
+    Lanes all(network, layout, lanes, team);
+    return all.run(batch.samples(), values, kKey, gradients, listener);
+  }
+
+  /// Lane `lane` alone, by the network.
+  std::vector<float> run_alone(std::size_t lanes, std::size_t lane) {
+    PassKey key = kKey;
+    key.lane += static_cast<std::uint32_t>(lane);
+    FlatBuffer alone(layout);
+    network.forward(batch.samples().part(even_part(batch.labels.size(), lanes, lane)),
+                    values, key, nobody);
+    network.backward(1.0f / static_cast<float>(batch.labels.size()), values, alone,
+                     nobody);
+    return {alone.data(), alone.data() + alone.size()};
+  }
+
+  /// The documented sum over lanes [first, last) of `lanes`.
+  std::vector<float> tree_sum(std::size_t lanes, std::size_t first, std::size_t last) {
+    if (last - first == 1) return run_alone(lanes, first);
+    const std::size_t middle = first + std::bit_floor(last - first - 1);
+    const std::vector<float> left = tree_sum(lanes, first, middle);
+    std::vector<float> sum = tree_sum(lanes, middle, last);
+    std::ranges::transform(left, sum, sum.begin(), std::plus<>());
+    return sum;
+  }
+
+  Model model;
+  Layout layout;
+  FlatBuffer values, gradients;
+  MadeUpBatch batch;
+  ThreadTeam team{2};
+  Network network;
+  PassListener nobody;
+};
+
+class LanesOf : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(LanesOf, AddUpToTheGradientOfTheWholeBatch) {
+  LaneTrial whole(/*dropout=*/0, 33), cut(/*dropout=*/0, 33);
+
+  const LossSum of_whole = whole.run(1, whole.nobody);
+  const LossSum of_cut = cut.run(GetParam(), cut.nobody);
+
+  EXPECT_EQ(of_cut.samples, 33u);
+  EXPECT_EQ(of_cut.correct, of_whole.correct);
+  EXPECT_NEAR(of_cut.loss, of_whole.loss, 1e-12 * of_whole.loss);
+  for (const Segment& segment : whole.layout.segments()) {
+    for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
+      const float expected = whole.gradients.data()[i];
+      ASSERT_NEAR(cut.gradients.data()[i], expected, 1e-6 + 1e-5 * std::abs(expected))
+          << segment.name;
+    }
+  }
+}
+
+TEST_P(LanesOf, AreAddedAlongTheDocumentedTreeBitForBit) {
+  LaneTrial trial(/*dropout=*/0.3f, 33);
+
+  trial.run(GetParam(), trial.nobody);
+  const std::vector<float> found(trial.gradients.data(),
+                                 trial.gradients.data() + trial.gradients.size());
+
+  EXPECT_EQ(found, trial.tree_sum(GetParam(), 0, GetParam()));
+}
+
+TEST_P(LanesOf, TellGradientsInTheLastLaneOnlyAndInOrder) {
+  LaneTrial trial(/*dropout=*/0.3f, 33);
+  EventRecorder recorder;
+
+  trial.run(GetParam(), recorder);
+
+  std::vector<std::string> expected;
+  for (std::size_t lane = 0; lane < GetParam(); ++lane) {
+    const bool last = lane + 1 == GetParam();
+    for (const std::string& event : pass_events(trial.layout.unit_count(), last)) {
+      expected.push_back(event);
+    }
+  }
+  EXPECT_EQ(recorder.events, expected);
+}
+
+/// Keeps each gradient as it was when it was ready.
+class Keeper : public PassListener {
+ public:
+  explicit Keeper(const LaneTrial& trial) : kept(trial.layout), trial_(trial) {}
+
+  void gradient_ready(SegmentId segment) override {
+    const Range range = trial_.layout.segment(segment).range;
+    std::ranges::copy(trial_.gradients.view(range), kept.view(range).begin());
+  }
+
+  FlatBuffer kept;
+
+ private:
+  const LaneTrial& trial_;
+};
+
+TEST_P(LanesOf, TellAGradientWhenItIsTheWholeSum) {
+  LaneTrial trial(/*dropout=*/0.3f, 33);
+  Keeper keeper(trial);
+
+  trial.run(GetParam(), keeper);
+
+  EXPECT_EQ(weights_sha256(trial.layout, keeper.kept),
+            weights_sha256(trial.layout, trial.gradients));
+}
+
+TEST_P(LanesOf, MayBeEmptyForASmallBatch) {
+  LaneTrial trial(/*dropout=*/0.3f, 2);
+
+  const LossSum loss = trial.run(GetParam(), trial.nobody);
+  const std::vector<float> found(trial.gradients.data(),
+                                 trial.gradients.data() + trial.gradients.size());
+
+  EXPECT_EQ(loss.samples, 2u);
+  EXPECT_EQ(found, trial.tree_sum(GetParam(), 0, GetParam()));
+}
+
+TEST_P(LanesOf, LeavePaddingZeroStepAfterStep) {
+  LaneTrial trial(/*dropout=*/0.3f, 9);
+  Lanes lanes(trial.network, trial.layout, GetParam(), trial.team);
+
+  for (int step = 0; step < 2; ++step) {
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients, trial.nobody);
+  }
+
+  const std::vector<bool> padding = padding_of(trial.layout);
+  for (std::size_t i = 0; i < padding.size(); ++i) {
+    ASSERT_TRUE(!padding[i] || trial.gradients.data()[i] == 0) << "element " << i;
+  }
+}
+
+TEST_P(LanesOf, OverwriteWhatTheStepBeforeLeft) {
+  LaneTrial trial(/*dropout=*/0.3f, 9);
+  Lanes lanes(trial.network, trial.layout, GetParam(), trial.team);
+
+  std::string digests[2];
+  for (std::string& digest : digests) {
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients, trial.nobody);
+    digest = weights_sha256(trial.layout, trial.gradients);
+  }
+
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, LanesOf, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12));
+
+TEST(Lanes, NeedNoMoreThanALogarithmOfBuffers) {
+  LaneTrial trial(/*dropout=*/0, 1);
+  const std::size_t buffer = trial.layout.size() * sizeof(float);
+
+  EXPECT_EQ(Lanes(trial.network, trial.layout, 1, trial.team).extra_bytes(), 0u);
+  EXPECT_EQ(Lanes(trial.network, trial.layout, 2, trial.team).extra_bytes(), buffer);
+  EXPECT_LE(Lanes(trial.network, trial.layout, 64, trial.team).extra_bytes(),
+            2 * 6 * buffer);
+}
+
+TEST(Lanes, HaveAsManySamplesAsTheLongest) {
+  EXPECT_EQ(Lanes::most_samples(64, 4), 16u);
+  EXPECT_EQ(Lanes::most_samples(65, 4), 17u);
+  EXPECT_EQ(Lanes::most_samples(3, 4), 1u);
+}
+
+}  // namespace
+}  // namespace convoy

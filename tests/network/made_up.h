@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Made-up numbers, batches and models for tests of the network.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "convoy/base/random.h"
+#include "convoy/network/model.h"
+#include "convoy/network/models.h"
+#include "convoy/network/network.h"
+
+namespace convoy {
+
+/// Uniform in [-1, 1).
+inline std::vector<float> made_up_numbers(std::size_t count, std::uint32_t label) {
+  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  std::vector<float> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(2 * random.uniform(i) - 1);
+  return numbers;
+}
+
+struct MadeUpBatch {
+  MadeUpBatch(const Model& model, std::size_t count, std::uint32_t label = 0)
+      : images(made_up_numbers(count * model.input.size(), 2 * label)) {
+    const RandomStream random(/*seed=*/1, Purpose::synthetic, 2 * label + 1);
+    const auto classes = static_cast<std::uint32_t>(class_count(model));
+    for (std::size_t i = 0; i < count; ++i) {
+      labels.push_back(static_cast<std::int32_t>(random.word(i) % classes));
+    }
+  }
+
+  Samples samples() const { return {images, labels}; }
+
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+};
+
+/// Whether each element of the layout is padding.
+inline std::vector<bool> padding_of(const Layout& layout) {
+  std::vector<bool> padding(layout.size(), true);
+  for (const Segment& segment : layout.segments()) {
+    for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
+      padding[i] = false;
+    }
+  }
+  return padding;
+}
+
+/// First values, with not-a-number as padding: nobody may read that.
+inline FlatBuffer made_up_values(const Layout& layout, std::uint64_t seed = 1) {
+  FlatBuffer values(layout);
+  initialize(layout, seed, values);
+  const std::vector<bool> padding = padding_of(layout);
+  for (std::size_t i = 0; i < padding.size(); ++i) {
+    if (padding[i]) values.data()[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return values;
+}
+
+/// Small, with every kind of layer, and no size that is a multiple of anything.
+inline Model odd_model(float dropout = 0.3f) {
+  return {"odd",
+          {2, 11, 9},
+          {Convolution{.name = "a", .channels = 5, .kernel = 3, .padding = 1}, Relu{},
+           MaxPool{2},
+           Convolution{.name = "b", .channels = 7, .kernel = 3, .step = 2, .padding = 2},
+           MaxPool{3, 1}, Dropout{dropout}, Flatten{}, Linear{"c", 13}, Relu{},
+           Linear{"d", 3}}};
+}
+
+/// A model by name, for images so small that a pass is short, or the odd one.
+inline Model small_model(const std::string& name) {
+  if (name == "odd") return odd_model();
+  return make_model(name, name == "mlp6" ? Shape{1, 8, 8} : Shape{1, 14, 14}, 10);
+}
+
+}  // namespace convoy

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/network/event_recorder.h"
+#include "tests/network/made_up.h"
+
+namespace convoy {
+namespace {
+
+using testing::IsNan;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// A model with its layout, first values, a batch and a network for it.
+struct Trial {
+  explicit Trial(Model of, std::size_t samples = 17, NetworkOptions options = {})
+      : model(std::move(of)),
+        layout(build_layout(model)),
+        values(made_up_values(layout)),
+        gradients(layout),
+        batch(model, samples),
+        network(model, layout, options, team) {}
+
+  LossSum forward(PassListener& listener, const PassKey& key = {}) {
+    return network.forward(batch.samples(), values, key, listener);
+  }
+  void backward(PassListener& listener, float scale = 1) {
+    network.backward(scale, values, gradients, listener);
+  }
+  std::vector<float> logits() {
+    const auto classes = static_cast<std::size_t>(class_count(model));
+    std::vector<float> result;
+    for (std::size_t i = 0; i < batch.labels.size() * classes; ++i) {
+      result.push_back(network.logit(i / classes, i % classes));
+    }
+    return result;
+  }
+
+  Model model;
+  Layout layout;
+  FlatBuffer values, gradients;
+  MadeUpBatch batch;
+  ThreadTeam team{2};
+  Network network;
+  PassListener nobody;
+};
+
+class NetworkOf : public testing::TestWithParam<std::string> {};
+
+TEST_P(NetworkOf, TellsUnitsInOrderForwardAndBackward) {
+  Trial trial(small_model(GetParam()), 3);
+  EventRecorder recorder;
+
+  trial.forward(recorder);
+  trial.backward(recorder);
+
+  EXPECT_EQ(recorder.events,
+            pass_events(trial.layout.unit_count(), /*with_gradients=*/true));
+}
+
+/// Keeps each gradient as it was when it was ready, and spoils the value.
+class Spoiler : public PassListener {
+ public:
+  explicit Spoiler(Trial& trial) : early(trial.layout), trial_(trial) {}
+
+  void gradient_ready(SegmentId segment) override {
+    const Range range = trial_.layout.segment(segment).range;
+    std::ranges::copy(trial_.gradients.view(range), early.view(range).begin());
+    std::ranges::fill(trial_.values.view(range), kNan);
+  }
+
+  FlatBuffer early;
+
+ private:
+  Trial& trial_;
+};
+
+TEST_P(NetworkOf, IsDoneWithASegmentOnceItsGradientIsReady) {
+  Trial trial(small_model(GetParam()), 3);
+  trial.forward(trial.nobody);
+  trial.backward(trial.nobody);
+  const std::string undisturbed = weights_sha256(trial.layout, trial.gradients);
+
+  Spoiler spoiler(trial);
+  trial.forward(spoiler);
+  trial.backward(spoiler);
+
+  EXPECT_EQ(weights_sha256(trial.layout, spoiler.early), undisturbed);
+  EXPECT_EQ(weights_sha256(trial.layout, trial.gradients), undisturbed);
+}
+
+TEST_P(NetworkOf, LeavesPaddingOfGradientsZero) {
+  Trial trial(small_model(GetParam()), 3);
+
+  trial.forward(trial.nobody);
+  trial.backward(trial.nobody);
+
+  const std::vector<bool> padding = padding_of(trial.layout);
+  for (std::size_t i = 0; i < padding.size(); ++i) {
+    ASSERT_TRUE(!padding[i] || trial.gradients.data()[i] == 0) << "element " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, NetworkOf,
+                         testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Network, PutsLayersWithoutParametersIntoTheUnitBefore) {
+  Trial trial(Model{"x",
+                    {1, 4, 4},
+                    {Relu{}, MaxPool{2, 1}, Linear{"a", 4}, Dropout{0.5f}, Relu{},
+                     Linear{"b", 2}, Relu{}, Relu{}}});
+  EventRecorder recorder;
+
+  trial.forward(recorder);
+  trial.backward(recorder);
+
+  EXPECT_EQ(recorder.events, pass_events(/*units=*/2, /*with_gradients=*/true));
+}
+
+TEST(Network, DoesNotLetSamplesOfABatchMeet) {
+  Trial together(odd_model(/*dropout=*/0), 33), alone(odd_model(/*dropout=*/0), 33);
+
+  together.forward(together.nobody);
+  const std::vector<float> logits = together.logits();
+
+  for (std::size_t n = 0; n < 33; ++n) {
+    alone.network.forward(alone.batch.samples().part({n, n + 1}), alone.values, {},
+                          alone.nobody);
+    for (std::size_t c = 0; c < 3; ++c) {
+      ASSERT_EQ(alone.network.logit(0, c), logits[n * 3 + c]) << "sample " << n;
+    }
+  }
+}
+
+TEST(Network, ForgetsTheBatchBefore) {
+  Trial fresh(odd_model(), 5), used(odd_model(), 5);
+  const MadeUpBatch larger(used.model, 64, /*label=*/1);
+
+  used.network.forward(larger.samples(), used.values, {}, used.nobody);
+  used.backward(used.nobody);
+  for (Trial* trial : {&fresh, &used}) {
+    trial->forward(trial->nobody);
+    trial->backward(trial->nobody);
+  }
+
+  EXPECT_EQ(weights_sha256(used.layout, used.gradients),
+            weights_sha256(fresh.layout, fresh.gradients));
+}
+
+TEST(Network, TakesNoSamplesForNoGradient) {
+  Trial trial(odd_model(), 0);
+  for (const Segment& segment : trial.layout.segments()) {
+    std::ranges::fill(trial.gradients.view(segment.range), 99.0f);
+  }
+
+  const LossSum loss = trial.forward(trial.nobody);
+  trial.backward(trial.nobody);
+
+  EXPECT_EQ(loss.samples, 0u);
+  EXPECT_EQ(loss.mean_loss(), 0);
+  for (const Segment& segment : trial.layout.segments()) {
+    EXPECT_THAT(trial.gradients.view(segment.range), testing::Each(0.0f));
+  }
+}
+
+TEST(Network, PredictsTheLargestLogitAndTheFirstOfEquals) {
+  Trial trial(Model{"x", {1, 1, 3}, {Relu{}}}, 3);
+  const std::vector<float> images = {0, 1, 2, 5, 5, 1, 3, 4, 4};
+  const std::vector<std::int32_t> labels = {2, 1, 1};
+
+  const LossSum loss =
+      trial.network.forward({images, labels}, trial.values, {}, trial.nobody);
+
+  EXPECT_THAT(trial.network.predictions(), testing::ElementsAre(2, 0, 1));
+  EXPECT_EQ(loss.correct, 2u);
+  EXPECT_DOUBLE_EQ(loss.accuracy(), 2.0 / 3);
+}
+
+TEST(Network, HasAFiniteLossForLargeLogits) {
+  Trial trial(Model{"x", {1, 1, 2}, {Relu{}}}, 1);
+  const std::vector<float> images = {1000, 0};
+  const std::vector<std::int32_t> labels = {1};
+
+  const LossSum loss =
+      trial.network.forward({images, labels}, trial.values, {}, trial.nobody);
+
+  EXPECT_DOUBLE_EQ(loss.loss, 1000);
+}
+
+TEST(Network, ShowsNotANumberInItsLoss) {
+  for (const Model& model : {odd_model(), make_model("lenet5", {1, 28, 28}, 10)}) {
+    Trial trial(model, 3);
+    trial.values.data()[0] = kNan;
+
+    EXPECT_THAT(trial.forward(trial.nobody).loss, IsNan()) << model.name;
+  }
+}
+
+TEST(Network, NeedsLessMemoryWithoutTraining) {
+  const Trial training(make_model("lenet5", {1, 28, 28}, 10), 1);
+  const Trial evaluating(make_model("lenet5", {1, 28, 28}, 10), 1, {.training = false});
+
+  EXPECT_LT(evaluating.network.arena_bytes(), training.network.arena_bytes());
+}
+
+TEST(Network, WithoutTrainingGivesTheSameLogitsWhereNothingIsDropped) {
+  Trial training(odd_model(/*dropout=*/0)),
+      evaluating(odd_model(), 17, {.training = false});
+
+  training.forward(training.nobody);
+  evaluating.forward(evaluating.nobody);
+
+  EXPECT_EQ(training.logits(), evaluating.logits());
+}
+
+TEST(NetworkDeathTest, RefusesMoreSamplesThanPlanned) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Trial trial(odd_model(), 5, {.most_samples = 4});
+
+  EXPECT_DEATH(trial.forward(trial.nobody), "a batch fits the plan");
+}
+
+TEST(NetworkDeathTest, RefusesBackwardWithoutTraining) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Trial trial(odd_model(), 5, {.training = false});
+  trial.forward(trial.nobody);
+
+  EXPECT_DEATH(trial.backward(trial.nobody), "planned for training");
+}
+
+// Dropout, seen as logits: every source element is 1.
+
+constexpr int kFeatures = 1000;
+
+struct DropoutTrial : Trial {
+  explicit DropoutTrial(float probability, std::size_t samples = 17)
+      : Trial(Model{"x", {kFeatures, 1, 1}, {Dropout{probability}}}, samples) {
+    std::ranges::fill(batch.images, 1.0f);
+  }
+
+  std::vector<float> dropped(const PassKey& key) {
+    forward(nobody, key);
+    return logits();
+  }
+};
+
+TEST(Dropout, ZeroesItsShareAndScalesTheOthers) {
+  for (const float probability : {0.0f, 0.1f, 0.25f, 0.5f, 0.9f}) {
+    DropoutTrial trial(probability);
+
+    const std::vector<float> logits = trial.dropped({.seed = 1});
+
+    const double zeros = static_cast<double>(std::ranges::count(logits, 0.0f));
+    const auto count = static_cast<double>(logits.size());
+    const double deviation = std::sqrt(probability * (1 - probability) / count);
+    EXPECT_NEAR(zeros / count, probability, 4 * deviation + 1e-9) << probability;
+    for (const float logit : logits) {
+      ASSERT_TRUE(logit == 0 || logit == 1 / (1 - probability)) << logit;
+    }
+  }
+}
+
+TEST(Dropout, DropsOthersForEverySampleStepLaneAndSeed) {
+  DropoutTrial trial(0.5f, 17);
+  const PassKey key = {.seed = 1, .step = 2, .lane = 3};
+  const std::vector<float> logits = trial.dropped(key);
+
+  EXPECT_EQ(trial.dropped(key), logits);
+  EXPECT_NE(trial.dropped({.seed = 2, .step = 2, .lane = 3}), logits);
+  EXPECT_NE(trial.dropped({.seed = 1, .step = 3, .lane = 3}), logits);
+  EXPECT_NE(trial.dropped({.seed = 1, .step = 2, .lane = 4}), logits);
+  const auto sample = [&](std::size_t n) {
+    return std::vector<float>(logits.begin() + static_cast<long>(n) * kFeatures,
+                              logits.begin() + static_cast<long>(n + 1) * kFeatures);
+  };
+  for (std::size_t n = 1; n < 17; ++n) EXPECT_NE(sample(n), sample(0)) << "sample " << n;
+}
+
+TEST(Dropout, DiffersFromLayerToLayer) {
+  DropoutTrial one(0.5f);
+  Trial two(Model{"x", {kFeatures, 1, 1}, {Dropout{0.5f}, Dropout{0.5f}}});
+  std::ranges::fill(two.batch.images, 1.0f);
+
+  const std::vector<float> once = one.dropped({.seed = 1});
+  two.forward(two.nobody, {.seed = 1});
+  const std::vector<float> twice = two.logits();
+
+  // With the same mask twice nothing that is kept once would be lost.
+  const double kept = static_cast<double>(kFeatures) * 17;
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(once, 0.0f)) / kept, 0.5, 0.02);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(twice, 0.0f)) / kept, 0.75, 0.02);
+}
+
+}  // namespace
+}  // namespace convoy

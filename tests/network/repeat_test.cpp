@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Law 5, and the part of law 3 that needs no ranks: where a run ends follows from seed,
+// batch and lanes, not from threads or from chance.
+
+#include <gtest/gtest.h>
+
+#include "convoy/network/lanes.h"
+#include "convoy/optimizer/sgd.h"
+#include "convoy/strategy/single.h"
+#include "tests/network/made_up.h"
+
+namespace convoy {
+namespace {
+
+struct Training {
+  std::string model;
+  std::size_t batch = 33;
+  std::size_t lanes = 1;
+  int threads = 1;
+  std::uint64_t seed = 1;
+};
+
+/// The digest of the weights after three steps.
+std::string train(const Training& run) {
+  const Model model = small_model(run.model);
+  const Layout layout = build_layout(model);
+  ThreadTeam team(run.threads);
+  FlatBuffer values = made_up_values(layout, run.seed), gradients(layout);
+  Network network(model, layout,
+                  {.most_samples = Lanes::most_samples(run.batch, run.lanes)}, team);
+  Lanes lanes(network, layout, run.lanes, team);
+  Sgd sgd(layout, {.rate = 0.05f, .momentum = 0.9f, .weight_decay = 1e-4f}, team);
+  Single strategy(values, gradients, sgd);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    const MadeUpBatch batch(model, run.batch, step);
+    lanes.run(batch.samples(), values, {.seed = run.seed, .step = step}, gradients,
+              strategy);
+    strategy.step();
+  }
+  return weights_sha256(layout, values);
+}
+
+class TrainingOf : public testing::TestWithParam<std::string> {};
+
+TEST_P(TrainingOf, DoesNotDependOnThreads) {
+  for (const std::size_t batch : {1u, 33u}) {
+    const std::string alone = train({.model = GetParam(), .batch = batch});
+
+    EXPECT_EQ(train({.model = GetParam(), .batch = batch, .threads = 2}), alone) << batch;
+    EXPECT_EQ(train({.model = GetParam(), .batch = batch, .threads = 3}), alone) << batch;
+  }
+}
+
+TEST_P(TrainingOf, DoesNotDependOnThreadsInLanesEither) {
+  const std::string alone = train({.model = GetParam(), .lanes = 3});
+
+  EXPECT_EQ(train({.model = GetParam(), .lanes = 3, .threads = 2}), alone);
+}
+
+TEST_P(TrainingOf, EndsAtTheSamePlaceTwiceAndElsewhereForAnotherSeed) {
+  const Training run = {.model = GetParam(), .threads = 2};
+  Training other = run;
+  other.seed = 2;
+
+  EXPECT_EQ(train(run), train(run));
+  EXPECT_NE(train(run), train(other));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TrainingOf,
+                         testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+                         [](const auto& info) { return info.param; });
+
+class TrainingInLanes : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(TrainingInLanes, DoesNotDependOnThreads) {
+  for (const std::size_t batch : {3u, 33u}) {
+    const Training run = {.model = "odd", .batch = batch, .lanes = GetParam()};
+    const std::string alone = train(run);
+
+    for (const int threads : {2, 3}) {
+      Training shared = run;
+      shared.threads = threads;
+      EXPECT_EQ(train(shared), alone) << "batch " << batch << ", threads " << threads;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, TrainingInLanes, testing::Values(1, 2, 3, 4, 5, 7));
+
+// Or the tests above would compare runs that learned nothing.
+TEST(TrainingOnce, MovesTheWeights) {
+  const Layout layout = build_layout(odd_model());
+  const FlatBuffer first = made_up_values(layout, /*seed=*/1);
+
+  EXPECT_NE(train({.model = "odd"}), weights_sha256(layout, first));
+}
+
+}  // namespace
+}  // namespace convoy

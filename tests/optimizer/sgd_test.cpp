@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/optimizer/sgd.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "convoy/base/random.h"
+
+namespace convoy {
+namespace {
+
+// More than two of the chunks that a task takes, and no multiple of anything.
+constexpr std::size_t kSize = 40'003;
+
+Layout one_segment() {
+  LayoutBuilder builder(/*unit_multiple=*/1);
+  builder.begin_unit();
+  builder.add("w", {kSize}, Role::weight);
+  return std::move(builder).build();
+}
+
+void fill(std::uint32_t label, FlatBuffer& buffer) {
+  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    buffer.data()[i] = 2 * random.uniform(i) - 1;
+  }
+}
+
+/// One parameter of PyTorch's SGD, in double precision.
+struct Expected {
+  double value, velocity = 0;
+
+  void update(const SgdOptions& options, double gradient) {
+    const double d = gradient + static_cast<double>(options.weight_decay) * value;
+    velocity = options.momentum * velocity + d;
+    value -=
+        options.rate * (options.nesterov ? d + options.momentum * velocity : velocity);
+  }
+};
+
+struct SgdCase {
+  const char* name;
+  SgdOptions options;
+};
+
+class SgdWith : public testing::TestWithParam<SgdCase> {};
+
+TEST_P(SgdWith, FollowsTheFormulaForThreeSteps) {
+  const Layout layout = one_segment();
+  ThreadTeam team(2);
+  FlatBuffer values(layout), gradients(layout);
+  fill(0, values);
+  std::vector<Expected> expected;
+  for (const float value : values.view({0, kSize})) expected.push_back({value});
+
+  Sgd sgd(layout, GetParam().options, team);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    fill(step + 1, gradients);
+    sgd.update({0, kSize}, values, gradients);
+    for (std::size_t i = 0; i < kSize; ++i) {
+      expected[i].update(GetParam().options, gradients.data()[i]);
+    }
+  }
+
+  for (std::size_t i = 0; i < kSize; ++i) {
+    ASSERT_NEAR(values.data()[i], expected[i].value, 1e-6) << "element " << i;
+  }
+}
+
+TEST_P(SgdWith, UpdatesInPartsAndInAnyOrderAsTheWhole) {
+  const Layout layout = one_segment();
+  ThreadTeam team(2), alone(1);
+  FlatBuffer whole(layout), parts(layout), gradients(layout);
+  fill(0, whole);
+  fill(0, parts);
+
+  Sgd of_whole(layout, GetParam().options, team);
+  Sgd of_parts(layout, GetParam().options, alone);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    fill(step + 1, gradients);
+    of_whole.update({0, kSize}, whole, gradients);
+    for (const Range range : {Range{17'000, kSize}, Range{0, 1}, Range{8, 8},
+                              Range{9, 17'000}, Range{1, 9}}) {
+      of_parts.update(range, parts, gradients);
+    }
+  }
+
+  EXPECT_EQ(weights_sha256(layout, parts), weights_sha256(layout, whole));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, SgdWith,
+    testing::Values(
+        SgdCase{"Nothing", {.rate = 0.1f}},
+        SgdCase{"Momentum", {.rate = 0.1f, .momentum = 0.9f}},
+        SgdCase{"Decay", {.rate = 0.1f, .weight_decay = 0.01f}},
+        SgdCase{"Nesterov", {.rate = 0.1f, .momentum = 0.9f, .nesterov = true}},
+        SgdCase{
+            "Everything",
+            {.rate = 0.05f, .momentum = 0.8f, .weight_decay = 0.02f, .nesterov = true}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Sgd, LeavesAloneWhatIsOutsideTheRange) {
+  const Layout layout = one_segment();
+  ThreadTeam team(2);
+  FlatBuffer values(layout), before(layout), gradients(layout);
+  fill(0, values);
+  fill(0, before);
+  fill(1, gradients);
+
+  Sgd sgd(layout, {.rate = 0.1f, .momentum = 0.9f}, team);
+  sgd.update({100, 20'000}, values, gradients);
+
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const bool inside = i >= 100 && i < 20'000;
+    ASSERT_EQ(values.data()[i] != before.data()[i], inside) << "element " << i;
+  }
+}
+
+TEST(Sgd, TakesAnotherRateFromTheNextUpdate) {
+  const Layout layout = one_segment();
+  ThreadTeam team(1);
+  FlatBuffer values(layout), gradients(layout);
+  gradients.data()[0] = 1;
+
+  Sgd sgd(layout, {.rate = 0.5f}, team);
+  sgd.update({0, 1}, values, gradients);
+  sgd.set_learning_rate(0.25f);
+  sgd.update({0, 1}, values, gradients);
+
+  EXPECT_EQ(values.data()[0], -0.75f);
+}
+
+}  // namespace
+}  // namespace convoy

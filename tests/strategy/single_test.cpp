@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/strategy/single.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "convoy/optimizer/sgd.h"
+
+namespace convoy {
+namespace {
+
+Layout two_units() {
+  LayoutBuilder builder(/*unit_multiple=*/16);
+  builder.begin_unit();
+  builder.add("a", {5}, Role::weight);
+  builder.begin_unit();
+  builder.add("b", {21}, Role::weight);
+  return std::move(builder).build();
+}
+
+/// Remembers what it was asked to update.
+class Recorder final : public Optimizer {
+ public:
+  void set_learning_rate(float) override {}
+  void update(Range range, FlatBuffer&, const FlatBuffer&) override {
+    ranges.push_back(range);
+  }
+
+  std::vector<Range> ranges;
+};
+
+TEST(Single, UpdatesEveryParameterFromItsGradient) {
+  const Layout layout = two_units();
+  ThreadTeam team(2);
+  FlatBuffer values(layout), gradients(layout);
+  for (const Segment& segment : layout.segments()) {
+    for (float& gradient : gradients.view(segment.range)) gradient = 2;
+  }
+  Sgd sgd(layout, {.rate = 0.5f}, team);
+
+  Single single(values, gradients, sgd);
+  single.step();
+
+  for (const Segment& segment : layout.segments()) {
+    for (const float value : values.view(segment.range)) EXPECT_EQ(value, -1.0f);
+  }
+}
+
+TEST(Single, UpdatesOnceAStepAndOnlyThen) {
+  const Layout layout = two_units();
+  FlatBuffer values(layout), gradients(layout);
+  Recorder recorder;
+  Single single(values, gradients, recorder);
+
+  single.before_forward(UnitId{0});
+  single.after_forward(UnitId{0});
+  single.before_backward(UnitId{0});
+  single.gradient_ready(SegmentId{0});
+  EXPECT_TRUE(recorder.ranges.empty());
+  single.step();
+
+  EXPECT_EQ(recorder.ranges, (std::vector<Range>{{0, layout.size()}}));
+}
+
+}  // namespace
+}  // namespace convoy

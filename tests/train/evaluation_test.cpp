@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "convoy/data/synthetic.h"
+#include "convoy/network/models.h"
+
+namespace convoy {
+namespace {
+
+// A prime above two of the evaluator's batches: the last one is odd and smaller.
+constexpr int kSamples = 521;
+
+class Evaluation : public testing::Test {
+ protected:
+  EvaluationResult run(const std::vector<std::uint32_t>& samples, int threads) {
+    ThreadTeam team(threads);
+    Evaluator evaluator(model, layout, fast_kernels(), team);
+    return evaluator.run(data, samples, normalization, values);
+  }
+
+  static std::vector<std::uint32_t> samples(std::uint32_t begin, std::uint32_t end) {
+    std::vector<std::uint32_t> numbers(end - begin);
+    std::iota(numbers.begin(), numbers.end(), begin);
+    return numbers;
+  }
+
+  Dataset data = make_synthetic({.train_count = kSamples, .test_count = 1}).train;
+  Normalization normalization = measure(data);
+  Model model = make_model("lenet5", data.shape, 10);
+  Layout layout = build_layout(model);
+  FlatBuffer values{layout};
+};
+
+TEST_F(Evaluation, OfAConstantAnswerIsExact) {
+  constexpr int answer = 3;  // what the network says to everything
+  values.view(layout.segments().back().range)[answer] = 1;
+  ThreadTeam team(2);
+  Evaluator evaluator(model, layout, fast_kernels(), team);
+
+  const EvaluationResult result = evaluator.run(data, normalization, values);
+
+  const auto right = static_cast<std::uint64_t>(
+      std::count(data.labels.begin(), data.labels.end(), answer));
+  EXPECT_EQ(result.sum.samples, static_cast<std::uint64_t>(kSamples));
+  EXPECT_EQ(result.sum.correct, right);
+  EXPECT_EQ(result.matrix.total(), static_cast<std::uint64_t>(kSamples));
+  EXPECT_EQ(result.matrix.correct(), right);
+  EXPECT_EQ(result.matrix.predicted_count(answer), static_cast<std::uint64_t>(kSamples));
+  const double loss = kSamples * std::log(9 + std::exp(1.0)) - static_cast<double>(right);
+  EXPECT_NEAR(result.sum.loss, loss, 1e-3);
+}
+
+TEST_F(Evaluation, CountsEverySampleOnce) {
+  initialize(layout, /*seed=*/1, values);
+
+  const EvaluationResult whole = run(samples(0, kSamples), /*threads=*/2);
+  EvaluationResult parts = run(samples(0, 97), /*threads=*/2);
+  const EvaluationResult rest = run(samples(97, kSamples), /*threads=*/2);
+  parts.sum += rest.sum;
+  parts.matrix.merge(rest.matrix);
+
+  EXPECT_EQ(whole.sum.samples, static_cast<std::uint64_t>(kSamples));
+  EXPECT_EQ(whole.sum.correct, parts.sum.correct);
+  EXPECT_NEAR(whole.sum.loss, parts.sum.loss, 1e-3);
+  EXPECT_TRUE(std::ranges::equal(whole.matrix.counts(), parts.matrix.counts()));
+  EXPECT_EQ(whole.matrix.correct(), whole.sum.correct);
+}
+
+TEST_F(Evaluation, IsTheSameOnAnyNumberOfThreads) {
+  initialize(layout, /*seed=*/1, values);
+  const EvaluationResult one = run(samples(0, kSamples), /*threads=*/1);
+
+  for (const int threads : {2, 3}) {
+    const EvaluationResult several = run(samples(0, kSamples), threads);
+    EXPECT_EQ(several.sum.loss, one.sum.loss);
+    EXPECT_EQ(several.sum.correct, one.sum.correct);
+    EXPECT_TRUE(std::ranges::equal(several.matrix.counts(), one.matrix.counts()));
+  }
+}
+
+TEST_F(Evaluation, DoesNotDropOut) {
+  model = make_model("cnn1", data.shape, 10);
+  layout = build_layout(model);
+  values = FlatBuffer(layout);
+  initialize(layout, /*seed=*/1, values);
+
+  EXPECT_EQ(run(samples(0, 11), 1).sum.loss, run(samples(0, 11), 1).sum.loss);
+  EXPECT_NEAR(run(samples(0, 11), 1).sum.loss,
+              run(samples(0, 5), 1).sum.loss + run(samples(5, 11), 1).sum.loss, 1e-4);
+}
+
+}  // namespace
+}  // namespace convoy

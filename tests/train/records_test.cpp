@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "convoy/base/file.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(StepTimes, AreAllZeroBeforeASecondStep) {
+  StepTimes times(10);
+  EXPECT_EQ(times.quantiles().max, 0);
+  times.add(1.0);
+
+  EXPECT_EQ(times.quantiles().p50, 0);
+  EXPECT_EQ(times.quantiles().max, 0);
+}
+
+TEST(StepTimes, LeaveTheFirstStepOut) {
+  StepTimes times(3);
+  for (const double seconds : {100.0, 0.002, 0.002}) times.add(seconds);
+
+  EXPECT_FLOAT_EQ(times.quantiles().p50, 2);
+  EXPECT_FLOAT_EQ(times.quantiles().max, 2);
+}
+
+TEST(StepTimes, AreRankedInMilliseconds) {
+  StepTimes times(12);
+  times.add(100);
+  // 11 down to 1 ms: the median is the sixth, nine tenths of the way is the tenth.
+  for (int i = 11; i >= 1; --i) times.add(i * 1e-3);
+
+  EXPECT_FLOAT_EQ(times.quantiles().p50, 6);
+  EXPECT_FLOAT_EQ(times.quantiles().p90, 10);
+  EXPECT_FLOAT_EQ(times.quantiles().max, 11);
+}
+
+TEST(StepTimes, CountWellBeyondTheStepsForeseen) {
+  StepTimes times(1);
+  for (int i = 0; i < 1000; ++i) times.add(1e-3);
+
+  EXPECT_FLOAT_EQ(times.quantiles().p90, 1);
+}
+
+/// Records in a folder of their own that log every second step of five.
+class RecordsOfARun : public testing::Test {
+ protected:
+  std::vector<json> lines() {
+    folder.flush();
+    std::vector<json> result;
+    std::istringstream text(read_text(folder.path() / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) result.push_back(json::parse(line));
+    return result;
+  }
+
+  /// A step of four samples with this loss in all, of which one is right.
+  void step(double loss) {
+    records.step({.loss = loss, .correct = 1, .samples = 4}, /*seconds=*/0.001);
+  }
+
+  TemporaryFolder here;
+  RunFolder folder = RunFolder::create(here.path(), "a", "default");
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
+                                                          &std::fclose};
+  Progress progress{nowhere.get(), /*terminal=*/false, /*width=*/80};
+  Records records{folder,
+                  progress,
+                  {.epochs = 2,
+                   .steps_in_epoch = 5,
+                   .steps = 10,
+                   .log_every = 2,
+                   .learning_rate = 0.25}};
+};
+
+TEST_F(RecordsOfARun, HoldEveryNthStep) {
+  records.start_epoch(1);
+  for (int i = 1; i <= 5; ++i) step(i);
+
+  const std::vector<json> all = lines();
+  ASSERT_EQ(all.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(all[i].at("kind"), "step");
+    EXPECT_EQ(all[i].at("step"), 2 * (i + 1));
+    EXPECT_EQ(all[i].at("epoch"), 1);
+    EXPECT_EQ(all[i].at("loss"), 2.0 * static_cast<double>(i + 1) / 4);
+    EXPECT_EQ(all[i].at("accuracy"), 0.25);
+    EXPECT_EQ(all[i].at("lr"), 0.25);
+  }
+}
+
+TEST_F(RecordsOfARun, HoldTheMeanOfAnEpoch) {
+  records.start_epoch(1);
+  step(4);
+  records.end_epoch();
+  records.start_epoch(2);
+  step(8);
+  step(16);
+  const LossSum sum = records.end_epoch();
+
+  EXPECT_EQ(sum.samples, 8u);
+  EXPECT_EQ(sum.mean_loss(), 3) << "the first epoch does not count";
+  const json last = lines().back();
+  EXPECT_EQ(last.at("kind"), "epoch");
+  EXPECT_EQ(last.at("epoch"), 2);
+  EXPECT_EQ(last.at("step"), 3);
+  EXPECT_EQ(last.at("loss"), 3);
+  EXPECT_EQ(records.steps(), 3u);
+  EXPECT_EQ(records.steps_in_this_epoch(), 2u);
+  EXPECT_EQ(records.images(), 12u);
+}
+
+TEST_F(RecordsOfARun, HoldAnEvaluationWithItsSplit) {
+  records.start_epoch(1);
+  records.evaluation("val", {.loss = 10, .correct = 3, .samples = 5}, /*seconds=*/1);
+
+  const json line = lines().back();
+  EXPECT_EQ(line.at("kind"), "eval");
+  EXPECT_EQ(line.at("split"), "val");
+  EXPECT_EQ(line.at("loss"), 2);
+  EXPECT_EQ(line.at("correct"), 3);
+  EXPECT_EQ(line.at("total"), 5);
+  EXPECT_THAT(read_text(folder.path() / "log.txt"), HasSubstr("(3/5)"));
+}
+
+}  // namespace
+}  // namespace convoy
