@@ -66,7 +66,8 @@ class AtomicFolder {
   void rename(unsigned flags);
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;  // removed at the end; empty: nothing is left to remove
+  std::filesystem::path
+      temporary_;  // removed at the end; empty: nothing is left to remove
 };
 
 /// What the temporary names of AtomicFile and AtomicFolder begin with, behind the own.

@@ -35,7 +35,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   if (nearest == candidates.end()) return "";
   const std::size_t limit =
       std::max<std::size_t>(2, std::max(name.size(), nearest->size()) / 3);
-  return edits(name, *nearest) <= limit ? *nearest : "";
+  const std::size_t distance = edits(name, *nearest);
+  const bool all_differ = distance >= std::min(name.size(), nearest->size());
+  return distance <= limit && !all_differ ? *nearest : "";
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {

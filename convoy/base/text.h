@@ -12,7 +12,7 @@
 namespace convoy {
 
 /// The candidate with the fewest edits from `name`, or "" if none is near enough to be
-/// what was meant (more than a third of the letters differ).
+/// what was meant: within two edits or a third of the letters, and not all of them.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 /// "a, b, c".

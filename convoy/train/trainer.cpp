@@ -169,8 +169,8 @@ std::string Trainer::plan() const {
       fmt::format("steps     {} an epoch, {} in all\n",
                   with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
   text += fmt::format(
-      "memory    values {}, gradients {}, optimizer {}, activations {}, evaluation {}, "
-      "data {}\n",
+      "memory    values {}, gradients {}, optimizer {},\n"
+      "          activations {}, evaluation {}, data {}\n",
       human_bytes(buffer), human_bytes(buffer + lanes_.extra_bytes()),
       human_bytes(buffer), human_bytes(network_.arena_bytes()),
       human_bytes(evaluator_.arena_bytes()),

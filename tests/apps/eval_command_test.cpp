@@ -134,5 +134,17 @@ TEST_F(EvalCommand, WritesIntoACheckpointThatStandsAlone) {
   EXPECT_THAT(all_below(here() / "some"), testing::SizeIs(2 + 5)) << "two folders up";
 }
 
+TEST_F(EvalCommand, TakesModelAndDataFromACheckpointThatStandsAlone) {
+  const fs::path alone = here() / "alone";
+  fs::copy(run / "checkpoints" / "00000006", alone);
+
+  const CommandResult result =
+      convoy({"eval", alone.string(), "data.synthetic.train_count=80",
+              "data.synthetic.test_count=53", "train.batch_size=32"});
+
+  EXPECT_EQ(result.code, 0) << result.err;
+  expect_as_summary(read_json(alone / "eval.json"));
+}
+
 }  // namespace
 }  // namespace convoy

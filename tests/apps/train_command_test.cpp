@@ -128,6 +128,15 @@ TEST_F(TrainCommand, RepeatsARunFromItsConfig) {
             read_text(first / "checkpoints" / "last" / "model.safetensors"));
 }
 
+TEST_F(TrainCommand, RepeatsANamedRunUnderANameOfItsOwn) {
+  const fs::path first = train("first");
+
+  const CommandResult again =
+      convoy({"train", "--config", (first / "config.yaml").string()});
+
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
 TEST_F(TrainCommand, EndsElsewhereWithAnotherSeed) {
   EXPECT_NE(weights_of(train("a", {"train.seed=1"})),
             weights_of(train("b", {"train.seed=2"})));

@@ -31,4 +31,25 @@ inline std::vector<const Kernels*> all_fast_kernels() {
 /// Of a parameterised test over tables.
 inline std::string table_name(const Kernels* kernels) { return kernels->name; }
 
+using Numbers = std::vector<float>;
+
+inline constexpr float kUntouched =
+    77;  // what buffers hold where a kernel must not write
+
+/// What pool_row makes of a row.
+struct Pooled {
+  Numbers dst;
+  std::vector<std::uint8_t> chosen;
+  bool operator==(const Pooled&) const = default;
+};
+
+inline Pooled pool(const Kernels& kernels, PoolRow row) {
+  Pooled result = {Numbers(static_cast<std::size_t>(row.columns) * kPack + 1, kUntouched),
+                   std::vector<std::uint8_t>(row.columns * kPack + 1, 255)};
+  row.dst = result.dst.data();
+  row.chosen = result.chosen.data();
+  kernels.pool_row(row);
+  return result;
+}
+
 }  // namespace convoy

@@ -19,14 +19,8 @@ namespace convoy {
 namespace {
 
 using testing::Each;
-using testing::IsNan;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
-constexpr float kUntouched = 77;  // what buffers hold where a kernel must not write
-
-using Numbers = std::vector<float>;
-
 /// Rounding of a sum of so many products of numbers in [-1, 1).
 double tolerance_for(std::size_t terms) { return 2e-7 * static_cast<double>(terms + 4); }
 
@@ -302,21 +296,6 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
   expect_near(run(fast_), run(plain_), kPixels * kPixels * kPack);
 }
 
-struct Pooled {
-  Numbers dst;
-  std::vector<std::uint8_t> chosen;
-  bool operator==(const Pooled&) const = default;
-};
-
-Pooled pool(const Kernels& kernels, PoolRow row) {
-  Pooled result = {Numbers(static_cast<std::size_t>(row.columns) * kPack + 1, kUntouched),
-                   std::vector<std::uint8_t>(row.columns * kPack + 1, 255)};
-  row.dst = result.dst.data();
-  row.chosen = result.chosen.data();
-  kernels.pool_row(row);
-  return result;
-}
-
 TEST_P(FastKernels, PoolAnyWindowWithTheFirstOfEquals) {
   for (int i = 0; i < 120; ++i) {
     const int window = draw(1, 4), step = draw(1, 4), columns = draw(1, 9);
@@ -404,90 +383,6 @@ TEST_P(FastKernels, Sum) {
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels,
                          testing::ValuesIn(all_fast_kernels()),
-                         [](const auto& info) { return table_name(info.param); });
-
-std::vector<const Kernels*> all_kernels() {
-  std::vector<const Kernels*> tables = all_fast_kernels();
-  tables.push_back(&reference_kernels());
-  return tables;
-}
-
-/// A run that diverges must be seen to do so: a ReLU does not make not-a-number zero.
-class NotANumber : public testing::TestWithParam<const Kernels*> {};
-
-TEST_P(NotANumber, ComesThroughAConvolutionWithRelu) {
-  constexpr int kTaps = 2, kSide = 3;
-  Numbers src(kSide * kSide * kPack, -1.0f);
-  src[(1 * kSide + 1) * kPack + 5] = kNan;  // image 5, in the middle
-  const Numbers weights(kTaps * kTaps, 1.0f);
-  Numbers dst(2 * kPack, kUntouched);
-
-  GetParam()->convolve_row({.src = src.data(),
-                            .src_channels = 1,
-                            .src_height = kSide,
-                            .src_width = kSide,
-                            .taps_high = kTaps,
-                            .taps_wide = kTaps,
-                            .weights = weights.data(),
-                            .bias = nullptr,
-                            .floor = 0,
-                            .top = 0,
-                            .left = 0,
-                            .step = 1,
-                            .dst = dst.data(),
-                            .dst_channels = 1,
-                            .columns = 2,
-                            .dst_channel = 2 * kPack,
-                            .dst_column = kPack});
-
-  for (int i = 0; i < 2 * kPack; ++i) {
-    EXPECT_EQ(std::isnan(dst[i]), i % kPack == 5) << "element " << i;
-  }
-}
-
-TEST_P(NotANumber, WinsItsPoolWindowWhereverItStands) {
-  for (const int window : {2, 3}) {
-    for (int place = 0; place < window * window; ++place) {
-      Numbers src(static_cast<std::size_t>(window) * window * kPack, 1.0f);
-      for (int image = 0; image < kPack; ++image) src[place * kPack + image] = kNan;
-      const Pooled pooled =
-          pool(*GetParam(), {.src = src.data(),
-                             .src_row = static_cast<std::size_t>(window * kPack),
-                             .window = window,
-                             .step = window,
-                             .columns = 1,
-                             .floor = 0,
-                             .dst = nullptr,
-                             .chosen = nullptr});
-
-      for (int image = 0; image < kPack; ++image) {
-        EXPECT_THAT(pooled.dst[image], IsNan()) << window << ", place " << place;
-        EXPECT_EQ(pooled.chosen[image], place) << window << ", place " << place;
-      }
-    }
-  }
-}
-
-TEST_P(NotANumber, ComesThroughABiasWithRelu) {
-  Numbers dst(2 * kPack, -1.0f);
-  dst[3] = kNan;
-  const Numbers bias = {0.5f, kNan};
-
-  GetParam()->add_bias(dst.data(), bias.data(), 2, /*floor=*/0);
-
-  for (int i = 0; i < 2 * kPack; ++i) {
-    EXPECT_EQ(std::isnan(dst[i]), i == 3 || i >= kPack) << "element " << i;
-  }
-}
-
-TEST_P(NotANumber, ComesThroughASum) {
-  Numbers values(3 * kPack, 1.0f);
-  values[20] = kNan;
-
-  EXPECT_THAT(GetParam()->sum(values.data(), values.size()), IsNan());
-}
-
-INSTANTIATE_TEST_SUITE_P(Tables, NotANumber, testing::ValuesIn(all_kernels()),
                          [](const auto& info) { return table_name(info.param); });
 
 TEST(FastKernelTable, IsTheBestThatTheProcessorHas) {

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "convoy/base/error.h"
+#include "convoy/network/models.h"
 #include "tests/network/event_recorder.h"
 #include "tests/network/made_up.h"
 
@@ -298,6 +300,20 @@ TEST(Dropout, DiffersFromLayerToLayer) {
   const double kept = static_cast<double>(kFeatures) * 17;
   EXPECT_NEAR(static_cast<double>(std::ranges::count(once, 0.0f)) / kept, 0.5, 0.02);
   EXPECT_NEAR(static_cast<double>(std::ranges::count(twice, 0.0f)) / kept, 0.75, 0.02);
+}
+
+TEST(NetworkPlan, RefusesAPassThatMemoryCannotHold) {
+  const Model model = make_model("lenet5", {1, 28, 28}, 10);
+  const Layout layout = build_layout(model);
+  ThreadTeam team(1);
+
+  try {
+    Network network(model, layout, {.most_samples = std::size_t{1} << 40}, team);
+    FAIL() << "a pass over 2^40 images was planned";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.kind(), InputKind::settings);
+    EXPECT_THAT(error.what(), testing::HasSubstr("1,099,511,627,776 samples"));
+  }
 }
 
 }  // namespace

@@ -77,7 +77,9 @@ class Checkpoint : public testing::Test {
 };
 
 TEST_F(Checkpoint, GivesBackValuesAndState) {
-  const CheckpointState state{.step = 1234567890123,
+  const CheckpointState state{.model = "lenet5",
+                              .data = "mnist",
+                              .step = 1234567890123,
                               .epoch = 7,
                               .samples = 640,
                               .seed = 0xFFFFFFFFFFFFFFFF,
@@ -89,6 +91,8 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
       load_checkpoint(find_checkpoint(run.path()), layout, values);
 
   EXPECT_EQ(weights_sha256(layout, values), digest(3));
+  EXPECT_EQ(loaded.model, state.model);
+  EXPECT_EQ(loaded.data, state.data);
   EXPECT_EQ(loaded.step, state.step);
   EXPECT_EQ(loaded.epoch, state.epoch);
   EXPECT_EQ(loaded.samples, state.samples);
