@@ -272,7 +272,8 @@ std::string confusion_table(const ConfusionMatrix& matrix) {
 }
 
 nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
-  nlohmann::ordered_json classes = nlohmann::ordered_json::array(), rows = nlohmann::ordered_json::array();
+  nlohmann::ordered_json classes = nlohmann::ordered_json::array(),
+                         rows = nlohmann::ordered_json::array();
   for (const ClassScores& scores : matrix.scores())
     classes.push_back(scores_json(scores));
   const auto size = static_cast<std::size_t>(matrix.size());
