@@ -63,13 +63,14 @@ void add_bench_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure the speed of this machine");
   command->require_subcommand(1);
   command->footer("Example:\n  convoy bench step model=lenet5\n");
-  CLI::App* step = command->add_subcommand("step", "Time of a training step");
+  CLI::App* step = command->add_subcommand(
+      "step", "Time of a training step on made-up images; data settings do not matter");
   step->footer(
       "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"
       "  convoy bench step model=cnn1 cluster.threads=1 --json\n");
   arguments->settings.add_to(*step);
   step->add_option("--seconds", arguments->options.seconds, "how long to measure (2)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.01, 3600.0));
   step->add_flag("--json", arguments->as_json, "one JSON object");
   step->callback(
       [arguments, &action] { action = [arguments] { return bench(*arguments); }; });

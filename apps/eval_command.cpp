@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "convoy/base/error.h"
 #include "convoy/base/file.h"
 #include "convoy/report/confusion_picture.h"
 #include "convoy/train/checkpoint.h"
@@ -26,9 +27,12 @@ struct EvalArguments {
 /// The run a checkpoint belongs to, <run>/checkpoints/<step>; the checkpoint itself if it
 /// was taken out of its run.
 fs::path run_folder_of(const fs::path& checkpoint) {
-  const fs::path whole = fs::weakly_canonical(checkpoint);
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(checkpoint, error);
+  if (error) throw storage_error(checkpoint, "find this checkpoint", error.value());
   const fs::path run = whole.parent_path().parent_path();
-  return fs::exists(run / "config.yaml") ? run : whole;
+  std::error_code ignored;
+  return fs::exists(run / "config.yaml", ignored) ? run : whole;
 }
 
 /// Settings of the run the checkpoint is from, then what the command line says. A
@@ -36,7 +40,8 @@ fs::path run_folder_of(const fs::path& checkpoint) {
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
   const fs::path config = run_folder_of(checkpoint) / "config.yaml";
-  if (fs::exists(config)) {
+  std::error_code ignored;
+  if (fs::exists(config, ignored)) {
     all.files.insert(all.files.begin(), config);
   } else if (all.files.empty()) {
     const CheckpointState state = load_state(checkpoint);
@@ -67,7 +72,9 @@ ExitCode eval(const EvalArguments& arguments) {
   json["weights_sha256"] = weights_sha256(work.layout, values);
   const fs::path out = arguments.out.empty() ? run_folder_of(checkpoint) : arguments.out;
   make_folders(out);
-  write_atomically(out / "eval.json", json.dump(2) + "\n");
+  // A path may be anything, JSON only UTF-8.
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  write_atomically(out / "eval.json", json.dump(2, ' ', false, replace) + "\n");
   const std::string title = fmt::format(
       "{} on {}, step {}: {:.2f} % of {}", settings.model.name, settings.data.name,
       state.step, 100 * result.sum.accuracy(), result.sum.samples);

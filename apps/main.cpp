@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "apps/commands.h"
 #include "convoy/base/error.h"
@@ -90,11 +91,18 @@ int main(int argc, char** argv) {
     } catch (const PeerError& error) {
       return fail(ExitCode::peer_unreachable, "lost a peer", error.what());
     } catch (const std::bad_alloc&) {
-      return fail(ExitCode::cannot_read_write, "out of memory",
-                  "try a smaller train.batch_size, or more lanes (train.lanes)");
+      return fail(
+          ExitCode::cannot_read_write, "out of memory",
+          "the system gave no more; less data or a smaller train.batch_size may help");
+    } catch (const std::system_error& error) {  // by fmt, when stdout takes no more
+      return fail(ExitCode::cannot_read_write, "cannot write", error.what());
     } catch (const std::exception& error) {
       return fail(ExitCode::bug, "bug", error.what());
     }
   }();
+  if (code == ExitCode::done && std::fflush(stdout) != 0) {
+    return static_cast<int>(
+        fail(ExitCode::cannot_read_write, "cannot write", "standard output"));
+  }
   return static_cast<int>(code);
 }

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "apps/commands.h"
 #include "convoy/base/text.h"

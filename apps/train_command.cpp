@@ -28,18 +28,21 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void say_outcome(const Outcome& outcome, const RunFolder& folder) {
+void say_outcome(const Outcome& outcome, RunFolder& folder) {
   if (outcome.test) {
-    say(fmt::format("\n{}\n{}", classification_report(outcome.test->matrix),
-                    confusion_table(outcome.test->matrix)));
     const LossSum& sum = outcome.test->sum;
-    say(fmt::format("\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
-                    100 * sum.accuracy(), sum.correct, sum.samples, sum.mean_loss()));
+    const std::string report =
+        fmt::format("\n{}\n{}\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
+                    classification_report(outcome.test->matrix),
+                    confusion_table(outcome.test->matrix), 100 * sum.accuracy(),
+                    sum.correct, sum.samples, sum.mean_loss());
+    say(report);
+    folder.log(report);
   }
   say(fmt::format("run folder {}\n", folder.path().string()));
-  if (outcome.code != ExitCode::done) {
-    fmt::print(stderr, "convoy: {}\n", outcome.reason);
-  }
+  folder.log(outcome.reason);
+  if (outcome.code == ExitCode::done) return;
+  fmt::print(stderr, "convoy: {}\n", outcome.reason);
   if (outcome.code == ExitCode::diverged) {
     fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
   }
@@ -58,16 +61,17 @@ ExitCode train(const TrainArguments& arguments, const std::string& command_line)
   RunFolder folder = RunFolder::create(
       settings.run.dir, settings.run.name,
       default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
-  // The name is this run's alone: the file repeats the run under another one.
+  // The name is this run's alone: the file repeats the run under another one, with the
+  // same lanes and so to the same bits on any number of ranks.
   Settings repeatable = settings;
   repeatable.run.name.clear();
+  repeatable.train.lanes = static_cast<int>(chosen_lanes(settings));
   folder.write_config(to_yaml(repeatable));
   folder.log(version_details());
   folder.log(trainer.plan());
   say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
   Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
   const Outcome outcome = trainer.train(folder, progress, stop, command_line);
-  folder.log(outcome.reason);
   say_outcome(outcome, folder);
   return outcome.code;
 }

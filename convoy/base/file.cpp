@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
+#include <random>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -36,8 +38,16 @@ Container read_whole(const std::filesystem::path& path) {
   return content;
 }
 
-std::string temporary_template(const std::filesystem::path& path) {
-  return path.string() + std::string(kTemporarySuffix) + "XXXXXX";
+/// Calls `create` with hidden names beside `path` until one is not taken.
+template <class Create>
+std::filesystem::path create_temporary(const std::filesystem::path& path,
+                                       const Create& create) {
+  std::random_device random;
+  for (;;) {
+    const std::filesystem::path name = folder_of(path) / temporary_name(path, random());
+    if (create(name.c_str())) return name;
+    if (errno != EEXIST) throw storage_error(path, "write this", errno);
+  }
 }
 
 }  // namespace
@@ -57,11 +67,10 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  std::string name = temporary_template(path_);
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) throw storage_error(path_, "write this file", errno);
-  ::fchmod(descriptor_, 0644);
-  temporary_ = name;
+  temporary_ = create_temporary(path_, [&](const char* name) {
+    descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return descriptor_ >= 0;
+  });
 }
 
 AtomicFile::~AtomicFile() {
@@ -89,12 +98,8 @@ void AtomicFile::commit() {
 }
 
 AtomicFolder::AtomicFolder(std::filesystem::path path) : path_(std::move(path)) {
-  std::string name = temporary_template(path_);
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw storage_error(path_, "make this folder", errno);
-  }
-  temporary_ = name;
-  ::chmod(temporary_.c_str(), 0755);  // mkdtemp's is for the owner alone
+  temporary_ =
+      create_temporary(path_, [](const char* name) { return ::mkdir(name, 0777) == 0; });
 }
 
 AtomicFolder::~AtomicFolder() {
@@ -117,8 +122,22 @@ void AtomicFolder::commit() {
 }
 
 void AtomicFolder::replace() {
-  if (!std::filesystem::exists(path_)) return commit();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_, ignored)) return commit();
   rename(RENAME_EXCHANGE);  // the old one now has the temporary name
+}
+
+std::string temporary_name(const std::filesystem::path& path, unsigned number) {
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%08x", number);
+  return "." + path.filename().string() + ".tmp-" + digits;
+}
+
+bool is_temporary_name(const std::filesystem::path& path, std::string_view name) {
+  const std::string beginning = "." + path.filename().string() + ".tmp-";
+  const std::string_view digits = name.substr(std::min(name.size(), beginning.size()));
+  return name.starts_with(beginning) && digits.size() == 8 &&
+         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {

@@ -70,8 +70,10 @@ class AtomicFolder {
       temporary_;  // removed at the end; empty: nothing is left to remove
 };
 
-/// What the temporary names of AtomicFile and AtomicFolder begin with, behind the own.
-inline constexpr std::string_view kTemporarySuffix = ".tmp-";
+/// The hidden name that AtomicFile and AtomicFolder use beside `path`, and whether a name
+/// is one: what a killed process left.
+std::string temporary_name(const std::filesystem::path& path, unsigned number);
+bool is_temporary_name(const std::filesystem::path& path, std::string_view name);
 
 /// The folder a path is in.
 std::filesystem::path folder_of(const std::filesystem::path& path);

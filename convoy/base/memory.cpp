@@ -14,14 +14,19 @@ namespace {
 
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
-/// MemAvailable of /proc/meminfo.
-std::uint64_t available_on_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  for (std::uint64_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit)) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
+/// The number after a name that begins a line; 0 if there is none.
+std::uint64_t read_field(const char* path, const std::string& field) {
+  std::ifstream file(path);
+  std::string name, rest;
+  for (std::uint64_t number = 0; file >> name >> number; std::getline(file, rest)) {
+    if (name == field) return number;
   }
-  return kUnknown;
+  return 0;
+}
+
+std::uint64_t available_on_machine() {
+  const std::uint64_t kibibytes = read_field("/proc/meminfo", "MemAvailable:");
+  return kibibytes == 0 ? kUnknown : kibibytes * 1024;
 }
 
 /// The number in a file; `otherwise` if there is none ("max" stands for no limit).
@@ -33,7 +38,11 @@ std::uint64_t read_number(const char* path, std::uint64_t otherwise) {
 std::uint64_t available_in_group() {
   const std::uint64_t most = read_number("/sys/fs/cgroup/memory.max", kUnknown);
   if (most == kUnknown) return kUnknown;
-  return most - std::min(most, read_number("/sys/fs/cgroup/memory.current", 0));
+  const std::uint64_t used = read_number("/sys/fs/cgroup/memory.current", 0);
+  const std::uint64_t cache = read_field("/sys/fs/cgroup/memory.stat", "inactive_file") +
+                              read_field("/sys/fs/cgroup/memory.stat", "active_file");
+  // Pages that only cache files are given up when memory is wanted.
+  return most - std::min(most, used - std::min(used, cache));
 }
 
 }  // namespace

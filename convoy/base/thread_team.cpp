@@ -2,6 +2,9 @@
 
 #include "convoy/base/thread_team.h"
 
+#include <string>
+#include <system_error>
+
 #include "convoy/base/cpu.h"
 #include "convoy/base/error.h"
 #include "convoy/base/range.h"
@@ -35,13 +38,23 @@ T wait_until_changed(const std::atomic<T>& value, T old) {
 
 ThreadTeam::ThreadTeam(int threads) : shares_(static_cast<std::size_t>(threads)) {
   check(threads >= 1, "a team has at least the calling thread");
-  flush_denormals();
-  for (int thread = 1; thread < threads; ++thread) {
-    helpers_.emplace_back([this, thread] { serve(thread); });
+  try {
+    for (int thread = 1; thread < threads; ++thread) {
+      helpers_.emplace_back([this, thread] { serve(thread); });
+    }
+  } catch (const std::system_error& error) {
+    end();
+    throw InputError(InputKind::settings,
+                     {.where = "threads",
+                      .found = std::to_string(threads) + " (" + error.what() + ")",
+                      .expected = "as many as the system lets this process have",
+                      .hint = "a smaller cluster.threads"});
   }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { end(); }
+
+void ThreadTeam::end() {
   ending_ = true;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
@@ -49,6 +62,7 @@ ThreadTeam::~ThreadTeam() {
 }
 
 void ThreadTeam::run_job(Job job, std::size_t tasks) {
+  flush_denormals();
   if (helpers_.empty() || tasks <= 1) {
     for (std::size_t task = 0; task < tasks; ++task) job.call(job.work, task, 0);
     return;

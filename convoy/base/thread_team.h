@@ -17,7 +17,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -28,6 +27,7 @@ namespace convoy {
 class ThreadTeam {
  public:
   /// A team of `threads`, the calling one included. Requires: threads >= 1.
+  /// Throws InputError of kind `settings` if the system does not give that many.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -36,7 +36,8 @@ class ThreadTeam {
   int threads() const { return static_cast<int>(shares_.size()); }
 
   /// Calls work(task, thread) for each task below `tasks`; returns when all are done.
-  /// One caller at a time, not from inside a task; `work` must not throw; tasks < 2^31.
+  /// All threads, the caller from then on, flush denormals to zero. One caller at a time,
+  /// not from inside a task; `work` must not throw; tasks < 2^31.
   template <class Work>
   void run(std::size_t tasks, const Work& work) {
     run_job({&call<Work>, &work}, tasks);
@@ -60,6 +61,7 @@ class ThreadTeam {
     (*static_cast<const Work*>(work))(task, thread);
   }
 
+  void end();
   void run_job(Job job, std::size_t tasks);
   void take_tasks(int thread);
   void serve(int thread);

@@ -46,11 +46,9 @@ bool FolderLock::try_lock(int operation) {
 }
 
 void remove_stale(const fs::path& folder) {
-  const std::string beginning =
-      folder.filename().string() + std::string(kTemporarySuffix);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_of(folder), error)) {
-    if (!entry.path().filename().string().starts_with(beginning)) continue;
+    if (!is_temporary_name(folder, entry.path().filename().string())) continue;
     fs::remove_all(entry.path(), error);
     if (error) throw storage_error(entry.path(), "remove this", error.value());
   }

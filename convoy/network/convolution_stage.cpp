@@ -20,12 +20,11 @@ int taps_of_phase(int kernel, int phase, int step) {
 
 ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& layout,
                                    const ConvolutionOptions& options)
-    : options_(options), src_(context.src) {
+    : options_(options),
+      src_(context.src),
+      convolved_(output_shape(options.layer, context.src)),
+      dst_(convolved_) {
   const Convolution& layer = options.layer;
-  convolved_ = {layer.channels,
-                (src_.height + 2 * layer.padding - layer.kernel) / layer.step + 1,
-                (src_.width + 2 * layer.padding - layer.kernel) / layer.step + 1};
-  dst_ = convolved_;
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
   weight_ = layout.segment(options.weight).range;
   bias_ = layout.segment(options.bias).range;

@@ -24,7 +24,8 @@ double LossSum::accuracy() const {
 
 SoftmaxLoss::SoftmaxLoss(const StageContext& context)
     : classes_(context.src.size()),
-      normalizers_(context.most_packs * kPack),
+      largest_(context.most_packs * kPack),
+      log_sums_(context.most_packs * kPack),
       losses_(context.most_packs * kPack),
       predictions_(context.most_packs * kPack) {}
 
@@ -42,9 +43,12 @@ LossSum SoftmaxLoss::forward(const Pass& pass, const float* logits,
       for (std::size_t c = 0; c < classes_; ++c) {
         sum += std::exp(of_image[c * kPack] - of_image[best * kPack]);
       }
-      normalizers_[n] = of_image[best * kPack] + std::log(sum);
-      losses_[n] =
-          normalizers_[n] - of_image[static_cast<std::size_t>(labels[n]) * kPack];
+      largest_[n] = of_image[best * kPack];
+      log_sums_[n] = std::log(sum);
+      // The difference of two large logits is exact enough; the sum of a large one and a
+      // small logarithm would not be.
+      losses_[n] = log_sums_[n] -
+                   (of_image[static_cast<std::size_t>(labels[n]) * kPack] - largest_[n]);
       predictions_[n] = static_cast<std::int32_t>(best);
     }
   });
@@ -67,7 +71,7 @@ void SoftmaxLoss::backward(const Pass& pass, const float* logits,
       for (std::size_t c = 0; c < classes_; ++c) {
         const std::size_t i = image + c * kPack;
         const float target = static_cast<std::size_t>(labels[n]) == c ? 1.0f : 0.0f;
-        gradient[i] = scale * (std::exp(logits[i] - normalizers_[n]) - target);
+        gradient[i] = scale * (std::exp(logits[i] - largest_[n] - log_sums_[n]) - target);
       }
     }
   });

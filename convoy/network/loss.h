@@ -41,8 +41,9 @@ class SoftmaxLoss {
 
  private:
   std::size_t classes_;
-  std::vector<float> normalizers_;  // by image: log of the sum of exponentials
-  std::vector<double> losses_;      // by image
+  // By image: the largest logit, log of the sum of exponentials relative to it, the loss.
+  std::vector<float> largest_, log_sums_;
+  std::vector<double> losses_;
   std::vector<std::int32_t> predictions_;
 };
 

@@ -22,6 +22,17 @@ namespace {
        .hint = "use larger images or another model"});
 }
 
+// Of one sample at one layer; kernels count them with int.
+constexpr std::size_t kMostElements = std::size_t{1} << 30;
+
+[[noreturn]] void too_large(const LayerInfo& layer) {
+  throw InputError(InputKind::settings,
+                   {.where = "model: " + (layer.name.empty() ? layer.kind : layer.name),
+                    .found = fmt::format("{} numbers a sample", layer.dst.size()),
+                    .expected = fmt::format("at most {}", kMostElements),
+                    .hint = "use smaller images"});
+}
+
 /// Fills in what one kind of layer makes of `info.src`.
 struct Describe {
   LayerInfo& info;
@@ -29,13 +40,11 @@ struct Describe {
   void operator()(const Convolution& layer) const {
     info.kind = "convolution";
     info.name = layer.name;
-    const int padded_height = info.src.height + 2 * layer.padding;
-    const int padded_width = info.src.width + 2 * layer.padding;
-    if (std::min(padded_height, padded_width) < layer.kernel) {
-      does_not_fit(layer.name, info.src, layer.kernel - 2 * layer.padding);
+    const int smallest = layer.kernel - 2 * layer.padding;
+    if (std::min(info.src.height, info.src.width) < smallest) {
+      does_not_fit(layer.name, info.src, smallest);
     }
-    info.dst = {layer.channels, (padded_height - layer.kernel) / layer.step + 1,
-                (padded_width - layer.kernel) / layer.step + 1};
+    info.dst = output_shape(layer, info.src);
     const std::size_t taps =
         static_cast<std::size_t>(info.src.channels) * layer.kernel * layer.kernel;
     info.parameters = (taps + 1) * layer.channels;
@@ -51,6 +60,7 @@ struct Describe {
   }
 
   void operator()(const MaxPool& layer) const {
+    check(layer.window >= 1 && layer.window <= 16, "a pool's choice fits one byte");
     info.kind = "max pool";
     if (std::min(info.src.height, info.src.width) < layer.window) {
       does_not_fit(info.kind, info.src, layer.window);
@@ -71,6 +81,12 @@ struct Describe {
 
 }  // namespace
 
+Shape output_shape(const Convolution& layer, Shape src) {
+  const int reach = layer.kernel - 2 * layer.padding;
+  return {layer.channels, (src.height - reach) / layer.step + 1,
+          (src.width - reach) / layer.step + 1};
+}
+
 std::vector<LayerInfo> describe(const Model& model) {
   std::vector<LayerInfo> infos;
   Shape shape = model.input;
@@ -78,6 +94,7 @@ std::vector<LayerInfo> describe(const Model& model) {
     LayerInfo& info = infos.emplace_back();
     info.src = info.dst = shape;
     std::visit(Describe{info}, layer);
+    if (info.dst.size() > kMostElements) too_large(info);
     shape = info.dst;
   }
   return infos;

@@ -65,6 +65,9 @@ struct LayerInfo {
 /// kernel).
 std::vector<LayerInfo> describe(const Model& model);
 
+/// What a convolution makes of a source that it fits.
+Shape output_shape(const Convolution& layer, Shape src);
+
 /// The number of classes: what the last layer gives.
 int class_count(const Model& model);
 

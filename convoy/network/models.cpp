@@ -72,7 +72,7 @@ const ModelEntry& find_model(const std::string& name) {
                    {.where = "model",
                     .found = name,
                     .expected = "one of " + join(names),
-                    .hint = nearest.empty() ? "" : "did you mean " + nearest + "?"});
+                    .hint = nearest.empty() ? "" : "nearest name: " + nearest});
 }
 
 Model make_model(const std::string& name, Shape input, int classes) {

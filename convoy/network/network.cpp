@@ -41,10 +41,9 @@ Network::Network(const Model& model, const Layout& layout, const NetworkOptions&
 // n + 1 is the loss, n + 2 .. 2n + 1 are the stages backward, last to first.
 void Network::plan(const Model& model, const Layout& layout) {
   ArenaPlan arena_plan;
-  const std::vector<StageSpec> specs = fuse_layers(model);
+  const std::vector<StageSpec> specs = fuse_layers(model, options_.training);
   const int count = static_cast<int>(specs.size());
   StageContext context{.plan = arena_plan,
-                       .kernels = *options_.kernels,
                        .src = model.input,
                        .most_packs = round_up(options_.most_samples, kPack) / kPack,
                        .threads = team_.threads(),

@@ -59,7 +59,6 @@ class Network {
   std::span<const std::int32_t> predictions() const;
   float logit(std::size_t sample, std::size_t category);
 
-  std::size_t most_samples() const { return options_.most_samples; }
   std::size_t arena_bytes() const { return arena_.bytes(); }
   const Kernels& kernels() const { return *options_.kernels; }
 

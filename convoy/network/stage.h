@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "convoy/base/shape.h"
 #include "convoy/base/thread_team.h"
@@ -41,7 +40,6 @@ struct Pass {
 /// What a stage is planned for.
 struct StageContext {
   ArenaPlan& plan;
-  const Kernels& kernels;
   Shape src;
   std::size_t most_packs;
   int threads;

@@ -75,8 +75,7 @@ struct MakeStage {
     return std::make_unique<MaxPoolStage>(context, layer, spec.dst);
   }
   std::unique_ptr<Stage> operator()(const Dropout& layer) const {
-    const Dropout nothing{0.0f};
-    return std::make_unique<DropoutStage>(context, context.training ? layer : nothing);
+    return std::make_unique<DropoutStage>(context, layer);
   }
   std::unique_ptr<Stage> operator()(const Flatten&) const {
     check(false, "flattening is no stage: packs are flat already");
@@ -86,12 +85,13 @@ struct MakeStage {
 
 }  // namespace
 
-std::vector<StageSpec> fuse_layers(const Model& model) {
+std::vector<StageSpec> fuse_layers(const Model& model, bool training) {
   std::vector<StageSpec> specs;
   std::size_t units = 0, segments = 0;
   for (LayerReader layers(model); !layers.done();) {
     const Layer& layer = layers.take();
     if (std::holds_alternative<Flatten>(layer)) continue;
+    if (std::holds_alternative<Dropout>(layer) && !training) continue;
     StageSpec spec{.layer = layer, .dst = {}, .unit = 0, .segments = {}};
     if (layers.info().parameters > 0) {
       ++units;

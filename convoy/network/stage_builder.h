@@ -24,8 +24,8 @@ struct StageSpec {
 
 /// Joins ReLU to the convolution or linear layer before it, and a max pool whose windows
 /// do not overlap to the convolution before it. A layer without parameters belongs to the
-/// unit before it, or to the first.
-std::vector<StageSpec> fuse_layers(const Model& model);
+/// unit before it, or to the first. Dropout is left out unless `training`.
+std::vector<StageSpec> fuse_layers(const Model& model, bool training);
 
 std::unique_ptr<Stage> make_stage(const StageSpec& spec, const StageContext& context,
                                   const Layout& layout);

@@ -2,6 +2,8 @@
 
 #include "convoy/optimizer/sgd.h"
 
+#include <algorithm>
+
 namespace convoy {
 namespace {
 

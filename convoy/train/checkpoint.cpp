@@ -12,7 +12,6 @@
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
 #include "convoy/base/sha256.h"
-#include "convoy/base/text.h"
 #include "convoy/train/safetensors.h"
 
 namespace convoy {
@@ -67,11 +66,13 @@ json manifest_of(const fs::path& folder) {
 
 /// Points the link `checkpoints/last` at a checkpoint, in one step.
 void point_last_at(const fs::path& checkpoints, const std::string& name) {
-  const fs::path temporary = checkpoints / fmt::format("last.tmp-{}", ::getpid());
-  ::unlink(temporary.c_str());
+  const fs::path temporary = checkpoints / ".last.tmp";
+  ::unlink(temporary.c_str());  // one that a kill left
   if (::symlink(name.c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), (checkpoints / "last").c_str()) != 0) {
-    throw storage_error(checkpoints / "last", "point at the new checkpoint", errno);
+    const int cause = errno;
+    ::unlink(temporary.c_str());
+    throw storage_error(checkpoints / "last", "point at the new checkpoint", cause);
   }
   sync_folder(checkpoints);
 }
@@ -144,9 +145,10 @@ fs::path find_checkpoint(const fs::path& target) {
     throw storage_error(target, "find a run or checkpoint here",
                         error ? error.value() : ENOENT);
   }
-  if (fs::exists(target / kManifestFile)) return target;
+  if (fs::exists(target / kManifestFile, error)) return target;
   const fs::path last = target / "checkpoints" / "last";
-  if (fs::exists(last / kManifestFile)) return fs::canonical(last);
+  if (fs::exists(last / kManifestFile, error)) return fs::canonical(last);
+  if (error) throw storage_error(last, "find a checkpoint here", error.value());
   throw InputError(
       InputKind::data,
       {.where = target,

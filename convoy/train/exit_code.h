@@ -16,7 +16,7 @@ enum class ExitCode {
   peer_unreachable = 69,   // a peer or the rendezvous
   rank_failed = 70,        // named
   cannot_read_write = 74,  // a file or folder
-  stopped = 75,            // on request, resumable
+  stopped = 75,            // on request, with a checkpoint
   not_admitted = 77,
   bad_settings = 78,
   diverged = 79,  // the loss is not finite

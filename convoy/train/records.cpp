@@ -19,8 +19,18 @@ double rate(std::size_t count, double seconds) {
 }  // namespace
 
 void StepTimes::add(double seconds) {
-  if (warm_) milliseconds_.push_back(static_cast<float>(seconds * 1e3));
-  warm_ = true;
+  const std::size_t step = steps_++;
+  if (step == 0) return;
+  longest_ = std::max(longest_, seconds * 1e3);
+  if (step % stride_ != 0) return;
+  if (milliseconds_.size() == kMost) {
+    for (std::size_t i = 0; i < kMost / 2; ++i)
+      milliseconds_[i] = milliseconds_[2 * i + 1];
+    milliseconds_.resize(kMost / 2);
+    stride_ *= 2;
+    if (step % stride_ != 0) return;
+  }
+  milliseconds_.push_back(static_cast<float>(seconds * 1e3));
 }
 
 StepTimes::Quantiles StepTimes::quantiles() const {
@@ -28,14 +38,11 @@ StepTimes::Quantiles StepTimes::quantiles() const {
   std::vector<float> sorted = milliseconds_;
   std::ranges::sort(sorted);
   const std::size_t last = sorted.size() - 1;
-  return {sorted[last / 2], sorted[last * 9 / 10], sorted[last]};
+  return {sorted[last / 2], sorted[last * 9 / 10], longest_};
 }
 
 Records::Records(RunFolder& folder, Progress& progress, const RecordOptions& options)
-    : folder_(folder),
-      progress_(progress),
-      options_(options),
-      step_times_(options.steps) {}
+    : folder_(folder), progress_(progress), options_(options) {}
 
 void Records::start_epoch(int epoch) {
   epoch_ = epoch;

@@ -17,10 +17,11 @@
 
 namespace convoy {
 
-/// Durations of steps. Constant cost a step; the first step is left out (it warms up).
+/// Durations of steps; the first is left out (it warms up). Of a long run it keeps every
+/// second, fourth ... duration, so that memory and the cost of a step stay bounded.
 class StepTimes {
  public:
-  explicit StepTimes(std::size_t most_steps) { milliseconds_.reserve(most_steps); }
+  StepTimes() { milliseconds_.reserve(kMost); }
 
   void add(double seconds);
 
@@ -30,7 +31,11 @@ class StepTimes {
   Quantiles quantiles() const;
 
  private:
-  bool warm_ = false;
+  static constexpr std::size_t kMost = 1 << 16;
+
+  std::size_t steps_ = 0;
+  std::size_t stride_ = 1;  // of the durations kept
+  double longest_ = 0;
   std::vector<float> milliseconds_;
 };
 

@@ -28,7 +28,7 @@ void check_lanes(const TrainSettings& train, const SettingOrigins& origins) {
   throw settings_error(
       {.where = origin(origins, "train.lanes"),
        .found = fmt::format("{} lanes for a batch of {}", train.lanes, train.batch_size),
-       .expected = "no more lanes than train.batch_size, so that none is empty",
+       .expected = "no more lanes than train.batch_size",
        .hint = fmt::format("train.lanes={} or train.batch_size={} would do",
                            train.batch_size, train.lanes)});
 }

@@ -28,7 +28,7 @@ struct SyntheticSettings {
   int classes = 10;
   int train_count = 10000;  // samples
   int test_count = 2000;    // samples
-  double noise = 0.3;       // deviation of a pixel, 1 being black to white
+  double noise = 0.25;      // deviation of a pixel, 1 being black to white
 
   bool operator==(const SyntheticSettings&) const = default;
 };

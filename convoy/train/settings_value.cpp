@@ -87,10 +87,10 @@ bool is_option(const Setting& setting, const std::string& value,
 
 std::string range_text(const Bounds& bounds) {
   std::string text =
-      fmt::format("{} {:g}", bounds.low_open ? "above" : "from", bounds.low);
+      fmt::format("{} {:.10g}", bounds.low_open ? "above" : "from", bounds.low);
   if (std::isinf(bounds.high)) return text;
   const char* to = bounds.high_open ? "to below" : bounds.low_open ? "up to" : "to";
-  return fmt::format("{} {} {:g}", text, to, bounds.high);
+  return fmt::format("{} {} {:.10g}", text, to, bounds.high);
 }
 
 std::string type_text(const Field& field) {

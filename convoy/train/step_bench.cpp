@@ -38,7 +38,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const Model model = entry.make(entry.usual_input, kClasses);
   const Layout layout = build_layout(model);
   const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
-  const auto lane_count = static_cast<std::size_t>(std::max(1, settings.train.lanes));
+  const std::size_t lane_count = chosen_lanes(settings);
   ThreadTeam team(chosen_threads(settings));
   FlatBuffer values(layout), gradients(layout);
   initialize(layout, settings.train.seed, values);
@@ -47,7 +47,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
                    .kernels = &chosen_kernels(settings)},
                   team);
   Lanes lanes(network, layout, lane_count, team);
-  Sgd optimizer(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
+  Sgd optimizer(layout, chosen_sgd(settings), team);
   Single strategy(values, gradients, optimizer);
   const MadeUpBatch batch(batch_size, model.input);
 

@@ -16,34 +16,29 @@
 namespace convoy {
 namespace {
 
-std::size_t lane_count(const Settings& settings) {
-  return static_cast<std::size_t>(std::max(1, settings.train.lanes));
-}
-
-SgdOptions sgd_options(const OptimizerSettings& settings) {
-  return {.rate = static_cast<float>(settings.lr),
-          .momentum = static_cast<float>(settings.momentum),
-          .weight_decay = static_cast<float>(settings.weight_decay),
-          .nesterov = settings.nesterov};
+void declare_diverged(const Records& records, Outcome& outcome) {
+  outcome.code = ExitCode::diverged;
+  outcome.reason = fmt::format("the loss is not finite at step {} (epoch {})",
+                               records.steps(), records.epoch());
 }
 
 }  // namespace
 
 Trainer::Trainer(const Settings& settings)
     : settings_(settings),
-      work_(load_workload(settings)),
+      work_(load_training_workload(settings)),
       team_(chosen_threads(settings)),
       values_(work_.layout),
       gradients_(work_.layout),
-      network_(
-          work_.model, work_.layout,
-          {.most_samples = Lanes::most_samples(
-               static_cast<std::size_t>(settings.train.batch_size), lane_count(settings)),
-           .kernels = &chosen_kernels(settings)},
-          team_),
-      lanes_(network_, work_.layout, lane_count(settings), team_),
+      network_(work_.model, work_.layout,
+               {.most_samples = Lanes::most_samples(
+                    static_cast<std::size_t>(settings.train.batch_size),
+                    chosen_lanes(settings)),
+                .kernels = &chosen_kernels(settings)},
+               team_),
+      lanes_(network_, work_.layout, chosen_lanes(settings), team_),
       evaluator_(work_.model, work_.layout, chosen_kernels(settings), team_),
-      optimizer_(work_.layout, sgd_options(settings.optimizer), team_),
+      optimizer_(work_.layout, chosen_sgd(settings), team_),
       strategy_(values_, gradients_, optimizer_),
       loader_(work_.data.train, work_.samples.train,
               {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
@@ -65,11 +60,17 @@ Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest&
   bool more = true;
   for (int epoch = 1; more && epoch <= settings_.train.epochs; ++epoch) {
     train_epoch(epoch, records, stop, outcome);
-    more = outcome.code == ExitCode::done && records.steps() < steps_planned();
-    if (more) evaluate(work_.samples.validation.empty() ? "test" : "val", records);
+    const bool sound = outcome.code == ExitCode::done;
+    more = sound && records.steps() < steps_planned();
+    if (sound && !work_.samples.validation.empty()) evaluate("val", records, outcome);
+    if (more && work_.samples.validation.empty()) evaluate("test", records, outcome);
   }
-  if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records);
-  if (outcome.code != ExitCode::diverged) save(folder, records);
+  if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records, outcome);
+  if (outcome.code == ExitCode::diverged) {
+    outcome.test.reset();
+  } else {
+    save(folder, records);
+  }
   progress.finish();
   folder.flush();
   folder.write_summary(summary(outcome, records, command, total.seconds()));
@@ -99,9 +100,7 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
 bool Trainer::is_over(const Records& records, const LossSum& loss,
                       const StopRequest& stop, Outcome& outcome) const {
   if (!std::isfinite(loss.loss)) {
-    outcome.code = ExitCode::diverged;
-    outcome.reason = fmt::format("the loss is not finite at step {} (epoch {})",
-                                 records.steps(), records.epoch());
+    declare_diverged(records, outcome);
   } else if (records.steps() == steps_planned()) {
     return true;
   } else if (stop.requested()) {
@@ -112,7 +111,8 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
   return outcome.code != ExitCode::done;
 }
 
-EvaluationResult Trainer::evaluate(std::string_view split, Records& records) {
+EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
+                                   Outcome& outcome) {
   const Stopwatch watch;
   EvaluationResult result =
       split == "val" ? evaluator_.run(work_.data.train, work_.samples.validation,
@@ -120,6 +120,7 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records) {
                      : evaluator_.run(work_.data.test, work_.normalization, values_);
   seconds_.evaluating += watch.seconds();
   records.evaluation(split, result.sum, watch.seconds());
+  if (!std::isfinite(result.sum.loss)) declare_diverged(records, outcome);
   return result;
 }
 
@@ -150,7 +151,7 @@ std::size_t Trainer::steps_planned() const {
 
 std::string Trainer::plan() const {
   const std::size_t buffer = work_.layout.size() * sizeof(float);
-  const std::size_t lanes = lane_count(settings_);
+  const std::size_t lanes = chosen_lanes(settings_);
   std::string text;
   text +=
       fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
@@ -202,7 +203,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"strategy", settings_.strategy.name},
       {"ranks", 1},
       {"threads", team_.threads()},
-      {"lanes", lane_count(settings_)},
+      {"lanes", chosen_lanes(settings_)},
       {"batch_size", settings_.train.batch_size},
       {"epochs", records.epoch()},
       {"steps", records.steps()},

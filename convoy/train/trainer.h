@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -63,7 +62,7 @@ class Trainer {
                    Outcome& outcome);
   bool is_over(const Records& records, const LossSum& loss, const StopRequest& stop,
                Outcome& outcome) const;
-  EvaluationResult evaluate(std::string_view split, Records& records);
+  EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
   void save(const RunFolder& folder, const Records& records);
   nlohmann::ordered_json summary(const Outcome& outcome, const Records& records,
                                  const std::string& command, double total_seconds) const;

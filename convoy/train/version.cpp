@@ -24,10 +24,11 @@ std::string version_details() {
   text += fmt::format("compiler   GCC {}\n", __VERSION__);
   text += fmt::format("processor  {}, {} cores, {}\n", cpu.name, cpu.cores, cpu.features);
   text += fmt::format("kernels    {} ({})\n", fast_kernels().name, kernel_library());
-  text += fmt::format("libraries  fmt {}.{}.{}, nlohmann-json {}.{}.{}\n",
-                      FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
-                      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                      NLOHMANN_JSON_VERSION_PATCH);
+  text += fmt::format(
+      "libraries  fmt {}.{}.{}, nlohmann-json {}.{}.{}, yaml-cpp {}, CLI11 {}\n",
+      FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH, CONVOY_YAML_CPP_VERSION, CONVOY_CLI11_VERSION);
   text += fmt::format("           {}\n", OpenSSL_version(OPENSSL_VERSION));
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());

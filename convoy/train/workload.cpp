@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoy/base/cpu.h"
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -37,22 +39,23 @@ void check_batch_size(const Settings& settings, std::size_t samples) {
 
 }  // namespace
 
-DataPair load_settings_data(const Settings& settings) {
-  return load_data(data_options(settings));
-}
-
 Workload load_workload(const Settings& settings) {
   Workload work;
-  work.data = load_settings_data(settings);
+  work.data = load_data(data_options(settings));
   work.samples = split_samples(work.data.train.size(),
                                {.train_fraction = settings.data.train_fraction,
                                 .val_fraction = settings.data.val_fraction,
                                 .seed = settings.train.seed});
-  check_batch_size(settings, work.samples.train.size());
   work.normalization = measure(work.data.train);
   work.model = make_model(settings.model.name, work.data.train.shape,
                           static_cast<int>(work.data.train.classes.size()));
   work.layout = build_layout(work.model);
+  return work;
+}
+
+Workload load_training_workload(const Settings& settings) {
+  Workload work = load_workload(settings);
+  check_batch_size(settings, work.samples.train.size());
   return work;
 }
 
@@ -71,6 +74,17 @@ const Kernels& chosen_kernels(const Settings& settings) {
 
 int chosen_threads(const Settings& settings) {
   return settings.cluster.threads > 0 ? settings.cluster.threads : cpu_info().cores;
+}
+
+std::size_t chosen_lanes(const Settings& settings) {
+  return static_cast<std::size_t>(std::max(1, settings.train.lanes));
+}
+
+SgdOptions chosen_sgd(const Settings& settings) {
+  return {.rate = static_cast<float>(settings.optimizer.lr),
+          .momentum = static_cast<float>(settings.optimizer.momentum),
+          .weight_decay = static_cast<float>(settings.optimizer.weight_decay),
+          .nesterov = settings.optimizer.nesterov};
 }
 
 }  // namespace convoy

@@ -13,6 +13,7 @@
 #include "convoy/loader/order.h"
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/network/model.h"
+#include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
 #include "convoy/train/settings.h"
 #include "convoy/train/settings_schema.h"
@@ -30,14 +31,16 @@ struct Workload {
 /// Loads the data and builds the model. Throws InputError.
 Workload load_workload(const Settings& settings);
 
-/// As load_workload, for the data alone.
-DataPair load_settings_data(const Settings& settings);
+/// As load_workload; refuses a batch larger than the training samples.
+Workload load_training_workload(const Settings& settings);
 
 /// What settings may name.
 KnownNames known_names();
 
-/// The kernels that `network.kernels` names, and threads with 0 resolved.
+/// What the settings choose, with 0 ("as usual") resolved.
 const Kernels& chosen_kernels(const Settings& settings);
 int chosen_threads(const Settings& settings);
+std::size_t chosen_lanes(const Settings& settings);
+SgdOptions chosen_sgd(const Settings& settings);
 
 }  // namespace convoy

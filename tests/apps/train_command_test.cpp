@@ -208,6 +208,15 @@ TEST_F(TrainCommand, GoesOnWhenItsReaderGoesAway) {
   EXPECT_EQ(read_json(here() / "runs" / "a" / "summary.json").at("epochs"), 40);
 }
 
+TEST_F(TrainCommand, NoticesADivergenceInItsLastStep) {
+  const CommandResult result =
+      convoy(small_training("a", {"optimizer.lr=1e30", "train.max_steps=1"}));
+
+  EXPECT_EQ(result.code, 79);
+  EXPECT_THAT(result.err, HasSubstr("not finite at step 1 (epoch 1)"));
+  EXPECT_FALSE(fs::exists(here() / "runs" / "a" / "checkpoints"));
+}
+
 TEST_F(TrainCommand, SaysAtWhichStepItDiverged) {
   const CommandResult result = convoy(small_training("a", {"optimizer.lr=1e30"}));
 

@@ -141,7 +141,7 @@ TEST(FindModel, SuggestsTheNearestName) {
             "model\n"
             "  found:    lenet\n"
             "  expected: one of lenet5, cnn1, mlp6\n"
-            "  hint:     did you mean lenet5?");
+            "  hint:     nearest name: lenet5");
 }
 
 TEST(FindModel, SuggestsNothingWhereNothingIsNear) {

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"train.epochs=true", "a whole number from 1"},
                     BadValue{"train.batch_size=0", "a whole number from 1"},
                     BadValue{"train.log_every=0", "a whole number from 1"},
-                    BadValue{"train.lanes=-1", "a whole number from 0"},
+                    BadValue{"train.lanes=-1", "a whole number from 0 to 65535"},
                     BadValue{"train.seed=-1", "a whole number from 0"},
                     BadValue{"cluster.threads=5000", "a whole number from 0 to 4096"},
                     BadValue{"optimizer.lr=nan", "a number from 0 to 1e+38"},
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"data.train_fraction=1.01", "a number above 0 up to 1"},
                     BadValue{"data.val_fraction=1", "a number from 0 to below 1"},
                     BadValue{"data.val_fraction=-0.1", "a number from 0 to below 1"},
-                    BadValue{"data.synthetic.noise=1.1", "a number from 0 to 1"},
+                    BadValue{"data.synthetic.noise=4.1", "a number from 0 to 4"},
                     BadValue{"optimizer.nesterov=yes", "true or false"},
                     BadValue{"optimizer.nesterov=1", "true or false"},
                     BadValue{"optimizer.nesterov=True", "true or false"},
@@ -228,7 +228,7 @@ TEST(SettingsError, ABatchHasAtLeastOneSampleForEachLane) {
   EXPECT_EQ(message_about_file("train:\n  batch_size: 4\n  lanes: 8\n"),
             "run.yaml:3: train.lanes\n"
             "  found:    8 lanes for a batch of 4\n"
-            "  expected: no more lanes than train.batch_size, so that none is empty\n"
+            "  expected: no more lanes than train.batch_size\n"
             "  hint:     train.lanes=4 or train.batch_size=8 would do");
 }
 

@@ -67,7 +67,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "    classes: 10\n"
             "    train_count: 10000\n"
             "    test_count: 2000\n"
-            "    noise: 0.3\n"
+            "    noise: 0.25\n"
             "train:\n"
             "  epochs: 6\n"
             "  max_steps: 0\n"
@@ -169,7 +169,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                                  .height = 32,
                                  .width = 33,
                                  .classes = 7,
-                                 .train_count = 2147483647,
+                                 .train_count = 100000000,
                                  .test_count = 1,
                                  .noise = 0.123}};
   settings.train = {.epochs = 2,

@@ -172,7 +172,7 @@ TEST_F(TrainerOfARun, KeepsTheTestSetForTheEndWithValidation) {
 
   EXPECT_EQ(trainer.work().samples.validation.size(), 30u);
   EXPECT_EQ(trainer.work().samples.train.size(), 120u);
-  EXPECT_THAT(evaluated_splits(), testing::ElementsAre("val", "val", "test"));
+  EXPECT_THAT(evaluated_splits(), testing::ElementsAre("val", "val", "val", "test"));
 }
 
 TEST_F(TrainerOfARun, PlansWhatItWillDo) {

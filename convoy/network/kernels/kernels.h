@@ -11,8 +11,8 @@
 //   [pack][channel][row][column][16 images]
 //
 // so a vector register holds one pixel of several images: any number of channels and any
-// image size run at full width, padding costs no copy and flattening is free. The images
-// that fill up the last pack are zero and their gradients are zero.
+// image size run at full width, and flattening is free. The last pack is filled up with
+// zero images, whose gradients are zero.
 
 #pragma once
 
