@@ -24,6 +24,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -105,6 +106,10 @@ def processor():
     return platform.processor()
 
 
+def machine_name():
+    return "-".join(re.findall(r"[a-z0-9]+", processor().lower()))
+
+
 def report(arguments, torch_version, results):
     best = {}
     for (_, _, threads), rounds in results.items():
@@ -156,7 +161,7 @@ def main():
     print(text)
     folder = options.out or ROOT / "bench" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"step_{datetime.date.today()}.md").write_text(text)
+    (folder / f"step_{machine_name()}_{datetime.date.today()}.md").write_text(text)
 
 
 if __name__ == "__main__":
