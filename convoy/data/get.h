@@ -2,7 +2,7 @@
 //
 // Get: brings a dataset onto this machine, verified, and whole or not at all.
 //
-//   fetch each file -> unpack -> compare size and SHA-256 -> <folder>.tmp-XXXXXX, flushed
+//   fetch each file -> unpack -> compare size and SHA-256 -> a hidden folder, flushed
 //   all four there  -> rename to <folder>
 //
 // Whatever ends it, an error, a signal or a power cut, leaves the folder absent or
