@@ -55,11 +55,13 @@ ExitCode eval(const EvalArguments& arguments) {
   const fs::path checkpoint = find_checkpoint(arguments.target);
   const Settings settings = eval_settings(arguments, checkpoint);
   const Workload work = load_workload(settings);
-  FlatBuffer values(work.layout);
-  const CheckpointState state = load_checkpoint(checkpoint, work.layout, values);
+  FlatBuffer values(work.layout), statistics(work.statistics_layout);
+  const CheckpointState state = load_checkpoint(
+      checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
 
   ThreadTeam team(chosen_threads(settings));
-  Evaluator evaluator(work.model, work.layout, chosen_kernels(settings), team);
+  Evaluator evaluator(work.model, work.layout, chosen_kernels(settings), statistics,
+                      team);
   const EvaluationResult result =
       evaluator.run(work.data.test, state.normalization, values);
 
@@ -69,7 +71,8 @@ ExitCode eval(const EvalArguments& arguments) {
   json["model"] = settings.model.name;
   json["data"] = settings.data.name;
   json["loss"] = result.sum.mean_loss();
-  json["weights_sha256"] = weights_sha256(work.layout, values);
+  json["weights_sha256"] =
+      weights_sha256(work.layout, values, work.statistics_layout, statistics);
   const fs::path out = arguments.out.empty() ? run_folder_of(checkpoint) : arguments.out;
   make_folders(out);
   // A path may be anything, JSON only UTF-8.

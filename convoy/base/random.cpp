@@ -5,6 +5,8 @@
 
 #include "convoy/base/random.h"
 
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -43,6 +45,13 @@ std::uint32_t RandomStream::word(std::uint64_t index) const {
 
 float RandomStream::uniform(std::uint64_t index) const {
   return static_cast<float>(word(index) >> 8) * 0x1p-24f;
+}
+
+float RandomStream::normal(std::uint64_t index) const {
+  // Box and Muller; one minus a number below one has a logarithm.
+  const double radius = std::sqrt(-2 * std::log(1.0 - uniform(2 * index)));
+  const double angle = 2 * std::numbers::pi * uniform(2 * index + 1);
+  return static_cast<float>(radius * std::cos(angle));
 }
 
 std::vector<std::uint32_t> permutation(std::uint32_t count, const RandomStream& stream) {

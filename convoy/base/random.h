@@ -37,6 +37,9 @@ class RandomStream {
   /// Uniform in [0, 1), from 24 bits of word `index`.
   float uniform(std::uint64_t index) const;
 
+  /// Normal with mean 0 and deviation 1, from words 2 * index and the one after it.
+  float normal(std::uint64_t index) const;
+
  private:
   std::array<std::uint32_t, 2> key_;
   std::uint32_t purpose_, first_, second_;

@@ -27,7 +27,7 @@ ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& la
   const Convolution& layer = options.layer;
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
   weight_ = layout.segment(options.weight).range;
-  bias_ = layout.segment(options.bias).range;
+  if (options.bias) bias_ = layout.segment(*options.bias).range;
   taps_ = static_cast<std::size_t>(src_.channels) * layer.kernel * layer.kernel;
 
   ArenaPlan& plan = context.plan;
@@ -69,23 +69,24 @@ void ConvolutionStage::tile_weights(const Pass& pass) {
 void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row,
                                      float* dst, std::size_t dst_channel) const {
   const Convolution& layer = options_.layer;
-  pass.kernels.convolve_row({.src = src,
-                             .src_channels = src_.channels,
-                             .src_height = src_.height,
-                             .src_width = src_.width,
-                             .taps_high = layer.kernel,
-                             .taps_wide = layer.kernel,
-                             .weights = pass.arena.get(tiled_weights_),
-                             .bias = pass.values + bias_.begin,
-                             .floor = options_.relu && options_.pool == 0 ? 0 : kNoFloor,
-                             .top = row * layer.step - layer.padding,
-                             .left = -layer.padding,
-                             .step = layer.step,
-                             .dst = dst,
-                             .dst_channels = convolved_.channels,
-                             .columns = convolved_.width,
-                             .dst_channel = dst_channel,
-                             .dst_column = kPack});
+  pass.kernels.convolve_row(
+      {.src = src,
+       .src_channels = src_.channels,
+       .src_height = src_.height,
+       .src_width = src_.width,
+       .taps_high = layer.kernel,
+       .taps_wide = layer.kernel,
+       .weights = pass.arena.get(tiled_weights_),
+       .bias = bias_.size() > 0 ? pass.values + bias_.begin : nullptr,
+       .floor = options_.relu && options_.pool == 0 ? 0 : kNoFloor,
+       .top = row * layer.step - layer.padding,
+       .left = -layer.padding,
+       .step = layer.step,
+       .dst = dst,
+       .dst_channels = convolved_.channels,
+       .columns = convolved_.width,
+       .dst_channel = dst_channel,
+       .dst_column = kPack});
 }
 
 void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
@@ -146,6 +147,7 @@ void ConvolutionStage::finish_gradient(const Pass& pass, std::size_t pack, Range
     if (options_.relu) {
       pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
     }
+    if (bias_.size() == 0) continue;
     bias_share[k] = pass.kernels.sum(dst.gradient + from, plane);
   }
 }

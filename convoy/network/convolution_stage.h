@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConvolutionStage: a convolution with bias, and the ReLU and max pool that follow it.
+// ConvolutionStage: a convolution, and the ReLU and max pool that follow it.
 //
 //   forward    a task computes the convolution rows under one row of the result in its
 //              thread's scratch, then pools them: the convolution's output never exists
@@ -9,6 +9,8 @@
 //              the source's gradient is itself a convolution, of the output's gradient
 
 #pragma once
+
+#include <optional>
 
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
@@ -19,7 +21,8 @@ struct ConvolutionOptions {
   Convolution layer;
   bool relu = false;
   int pool = 0;  // window and step of the pool that follows; 0: none
-  SegmentId weight, bias;
+  SegmentId weight;
+  std::optional<SegmentId> bias;
 };
 
 class ConvolutionStage final : public Stage {
@@ -63,7 +66,7 @@ class ConvolutionStage final : public Stage {
 
   ConvolutionOptions options_;
   Shape src_, convolved_, dst_;
-  Range weight_, bias_;  // in the flat buffer
+  Range weight_, bias_;  // in the flat buffer; no bias is an empty range
   std::size_t taps_;     // of one output channel
   SlotId tiled_weights_, rows_scratch_, chosen_;
   SlotId convolved_gradient_, padded_scratch_, shares_, source_weights_;

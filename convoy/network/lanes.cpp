@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "convoy/base/error.h"
+#include "convoy/network/add_to.h"
 
 namespace convoy {
 namespace {
@@ -49,7 +50,11 @@ class Lanes::LastLane final : public WithoutGradients {
 };
 
 Lanes::Lanes(Network& network, const Layout& layout, std::size_t lanes, ThreadTeam& team)
-    : network_(network), layout_(layout), lanes_(lanes), team_(team) {
+    : network_(network),
+      layout_(layout),
+      lanes_(lanes),
+      team_(team),
+      statistics_sum_(network.batch_statistics().size()) {
   check(lanes >= 1, "a batch has at least one lane");
   for (Range left{0, lanes}; left.size() > 1; left.begin = split(left)) {
     spine_.emplace_back(layout);
@@ -62,7 +67,9 @@ Lanes::Lanes(Network& network, const Layout& layout, std::size_t lanes, ThreadTe
 }
 
 LossSum Lanes::run(const Samples& batch, const FlatBuffer& values, const PassKey& key,
-                   FlatBuffer& gradients, PassListener& listener) {
+                   FlatBuffer& gradients, FlatBuffer& statistics,
+                   PassListener& listener) {
+  check(statistics.size() == statistics_sum_.size(), "statistics fit the network");
   const Step step{batch, values, key, listener};
   loss_ = {};
   Range left{0, lanes_};
@@ -72,7 +79,26 @@ LossSum Lanes::run(const Samples& batch, const FlatBuffer& values, const PassKey
   }
   LastLane last(*this, gradients, listener);
   run_lane(step, left.begin, gradients, last);
+  follow_statistics(statistics);
   return loss_;
+}
+
+/// Adds what the batch norms found in the lane that just ran, lane after lane.
+void Lanes::add_statistics() {
+  const std::span<const float> found = network_.batch_statistics().numbers();
+  for (std::size_t i = 0; i < found.size(); ++i) statistics_sum_[i] += found[i];
+  ++lanes_in_sum_;
+}
+
+void Lanes::follow_statistics(FlatBuffer& statistics) {
+  const double part = 1.0 / static_cast<double>(lanes_in_sum_);
+  for (std::size_t i = 0; i < statistics_sum_.size(); ++i) {
+    const auto mean = static_cast<float>(statistics_sum_[i] * part);
+    float& running = statistics.data()[i];
+    running += kStatisticsRate * (mean - running);
+  }
+  std::ranges::fill(statistics_sum_, 0.0);
+  lanes_in_sum_ = 0;
 }
 
 void Lanes::run_lane(const Step& step, std::size_t lane, FlatBuffer& gradients,
@@ -81,6 +107,7 @@ void Lanes::run_lane(const Step& step, std::size_t lane, FlatBuffer& gradients,
   PassKey key = step.key;
   key.lane += static_cast<std::uint32_t>(lane);
   loss_ += network_.forward(samples, step.values, key, listener);
+  if (samples.count() > 0) add_statistics();
   const float scale = 1.0f / static_cast<float>(step.batch.count());
   network_.backward(scale, step.values, gradients, listener);
 }
@@ -100,14 +127,7 @@ void Lanes::run_subtree(const Step& step, Range lanes, FlatBuffer& gradients,
 
 /// right = left + right, elementwise.
 void Lanes::add(Range range, const FlatBuffer& left, FlatBuffer& right) {
-  constexpr std::size_t kChunk = 16 << 10;
-  team_.run((range.size() + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-    const std::size_t begin = range.begin + chunk * kChunk;
-    const std::size_t end = std::min(range.end, begin + kChunk);
-    const float* from = left.data();
-    float* to = right.data();
-    for (std::size_t i = begin; i < end; ++i) to[i] = from[i] + to[i];
-  });
+  add_to(team_, left.data() + range.begin, right.data() + range.begin, range.size());
 }
 
 }  // namespace convoy

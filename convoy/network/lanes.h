@@ -31,10 +31,11 @@ class Lanes {
   /// Borrows everything for as long as it lives. Requires: lanes >= 1.
   Lanes(Network& network, const Layout& layout, std::size_t lanes, ThreadTeam& team);
 
-  /// One pass over all lanes of a batch: gradients of its mean loss, overwriting.
+  /// One pass over all lanes of a batch: gradients of its mean loss, overwriting. The
+  /// running statistics follow the mean of what the lanes found, in lane order.
   /// `key.lane` is the number of the first lane.
   LossSum run(const Samples& batch, const FlatBuffer& values, const PassKey& key,
-              FlatBuffer& gradients, PassListener& listener);
+              FlatBuffer& gradients, FlatBuffer& statistics, PassListener& listener);
 
   /// Memory of gradients besides the caller's.
   std::size_t extra_bytes() const {
@@ -61,6 +62,8 @@ class Lanes {
   void run_subtree(const Step& step, Range lanes, FlatBuffer& gradients,
                    std::size_t depth);
   void add(Range range, const FlatBuffer& left, FlatBuffer& right);
+  void add_statistics();
+  void follow_statistics(FlatBuffer& statistics);
 
   Network& network_;
   const Layout& layout_;
@@ -68,7 +71,9 @@ class Lanes {
   ThreadTeam& team_;
   std::vector<FlatBuffer>
       spine_;  // sums of the left sub-trees on the way to the last lane
-  std::vector<FlatBuffer> sub_sums_;  // by depth inside a left sub-tree
+  std::vector<FlatBuffer> sub_sums_;    // by depth inside a left sub-tree
+  std::vector<double> statistics_sum_;  // over the lanes so far that had samples
+  std::size_t lanes_in_sum_ = 0;
   LossSum loss_;
 };
 

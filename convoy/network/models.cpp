@@ -6,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/network/resnets.h"
 
 namespace convoy {
 namespace {
@@ -33,6 +34,17 @@ Model cnn1(Shape input, int classes) {
            Linear{"fc2", classes}}};
 }
 
+Model cnn2(Shape input, int classes) {
+  return {"cnn2",
+          input,
+          {Convolution{.name = "conv1", .channels = 32, .kernel = 3, .padding = 1},
+           Relu{}, MaxPool{2},  //
+           Convolution{.name = "conv2", .channels = 64, .kernel = 3, .padding = 1},
+           Relu{}, MaxPool{2}, Dropout{0.25f}, Flatten{},  //
+           Linear{"fc1", 512}, Relu{}, Dropout{0.5f},      //
+           Linear{"fc2", classes}}};
+}
+
 Model mlp6(Shape input, int classes) {
   Model model{"mlp6", input, {Flatten{}}};
   int number = 1;
@@ -44,13 +56,45 @@ Model mlp6(Shape input, int classes) {
   return model;
 }
 
+/// Names as in PyTorch's modules: layers.N and fc1.
+Model vgg11(Shape input, int classes) {
+  constexpr int kPool = 0;
+  Model model{"vgg11", input, {}};
+  int number = 0;
+  const auto name = [&] { return "layers." + std::to_string(number++); };
+  for (const int channels :
+       {64, kPool, 128, kPool, 256, 256, kPool, 512, 512, kPool, 512, 512, kPool}) {
+    if (channels == kPool) {
+      model.layers.push_back(MaxPool{2});
+      ++number;
+      continue;
+    }
+    model.layers.push_back(
+        Convolution{.name = name(), .channels = channels, .kernel = 3, .padding = 1});
+    model.layers.push_back(BatchNorm{name()});
+    model.layers.push_back(Relu{});
+    ++number;
+  }
+  model.layers.push_back(Flatten{});
+  model.layers.push_back(Linear{"fc1", classes});
+  return model;
+}
+
 const ModelEntry kEntries[] = {
     {"lenet5",
      "two convolutions and three linear layers, for 28x28 digits",
      {1, 28, 28},
      lenet5},
     {"cnn1", "two 3x3 convolutions with dropout, for 28x28 images", {1, 28, 28}, cnn1},
+    {"cnn2", "two 3x3 convolutions with dropout, for 32x32 images", {3, 32, 32}, cnn2},
     {"mlp6", "six hidden linear layers on flattened pixels", {3, 32, 32}, mlp6},
+    {"vgg11", "VGG-11 with batch norm and one linear layer", {3, 32, 32}, vgg11},
+    {"resnet18_cifar",
+     "ResNet-18 with a 3x3 stem, for 32x32 images",
+     {3, 32, 32},
+     resnet18_cifar},
+    {"resnet18", "torchvision's ResNet-18", {3, 224, 224}, resnet18},
+    {"resnet50", "torchvision's ResNet-50", {3, 224, 224}, resnet50},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "convoy/network/loss.h"
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
+#include "convoy/network/stage_builder.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/pass_listener.h"
 
@@ -38,6 +40,8 @@ struct NetworkOptions {
   std::size_t most_samples = 64;  // in one pass
   bool training = true;           // false: forward only, without dropout
   const Kernels* kernels = &fast_kernels();
+  /// The running statistics, borrowed; needed without training if the model has any.
+  const FlatBuffer* statistics = nullptr;
 };
 
 class Network {
@@ -59,32 +63,59 @@ class Network {
   std::span<const std::int32_t> predictions() const;
   float logit(std::size_t sample, std::size_t category);
 
+  /// Mean and unbiased variance that each batch norm found in the last forward() of
+  /// training, as build_statistics_layout() lays them out.
+  const FlatBuffer& batch_statistics() const { return batch_statistics_; }
+
   std::size_t arena_bytes() const { return arena_.bytes(); }
   const Kernels& kernels() const { return *options_.kernels; }
 
  private:
-  /// A stage among its neighbours. Its source is the activation of the stage before it.
-  struct Planned {
+  /// What goes from stage to stage.
+  struct PlannedActivation {
+    SlotId values;
+    std::optional<SlotId> gradient{};  // the input has none
+    int used = 0;                      // the moment of the last forward that reads it
+    std::size_t floats = 0;            // of one pack
+    std::size_t last_user = 0;         // the last stage to take it, first in backward
+  };
+
+  /// A stage among its neighbours; it gives the activation after its own number.
+  struct PlannedStage {
     std::unique_ptr<Stage> stage;
     std::size_t unit;
     std::vector<SegmentId> segments;
-    SlotId dst, dst_gradient;
+    ActivationIndex source;
+    std::optional<ActivationIndex> residual;
+    // What the stage gives of their gradients, where those are sums.
+    std::optional<SlotId> source_share, residual_share;
   };
 
+  int forward_moment(std::size_t stage) const { return static_cast<int>(stage) + 1; }
+  int backward_moment(std::size_t stage) const;
   void plan(const Model& model, const Layout& layout);
+  void plan_activations(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
   void plan_lifetimes(ArenaPlan& arena_plan);
+  void plan_gradients(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
+  std::size_t activation_bytes(Shape shape) const;
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
   void pack_images(const Samples& samples);
   Pass make_pass(const FlatBuffer& values, float* gradients, const PassKey& key);
+  Activation activation(ActivationIndex index);
+  Activation with_share(ActivationIndex index, std::optional<SlotId> share);
+  void add_share(ActivationIndex index, std::optional<SlotId> share, std::size_t packs);
+  void stage_backward(std::size_t stage, Pass& pass);
 
   NetworkOptions options_;
   ThreadTeam& team_;
   Shape input_;
-  std::vector<Planned> stages_;
-  SlotId input_slot_;
+  std::vector<PlannedActivation> activations_;
+  std::vector<PlannedStage> stages_;
   std::unique_ptr<SoftmaxLoss> loss_;
   Arena arena_;
+  Layout statistics_layout_;
+  FlatBuffer batch_statistics_;
   std::size_t classes_ = 0;
   Samples samples_;  // of the last forward
   PassKey key_;

@@ -26,52 +26,27 @@ void ReluStage::backward(const Pass& pass, const Activation& src, const Activati
   });
 }
 
-MaxPoolStage::MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape dst)
-    : window_(layer.window),
-      step_(layer.step == 0 ? layer.window : layer.step),
-      src_(context.src),
-      dst_(dst),
-      chosen_(context.plan.reserve(
-          context.most_packs * pack_floats(dst),
-          {context.forward, std::max(context.forward, context.backward)})) {}
-
-void MaxPoolStage::forward(const Pass& pass, const float* src, float* dst) {
-  const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
-  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
-  const auto channels = static_cast<std::size_t>(src_.channels);
-  auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
-  pass.team.run(pass.packs * channels, [&](std::size_t plane, int) {
-    for (int row = 0; row < dst_.height; ++row) {
-      const std::size_t from = (plane * src_.height + row * step_) * src_row;
-      const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({.src = src + from,
-                             .src_row = src_row,
-                             .window = window_,
-                             .step = step_,
-                             .columns = dst_.width,
-                             .floor = -std::numeric_limits<float>::infinity(),
-                             .dst = dst + to,
-                             .chosen = chosen + to});
-    }
+void AddStage::forward(const Pass& pass, const float* src, float* dst) {
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    const std::size_t from = pack * size_;
+    pass.kernels.scale_shift(
+        {.src = src + from,
+         .scale = 1,
+         .shift = 0,
+         .residual = pass.residual.values + from,
+         .floor = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
+         .dst = dst + from,
+         .size = size_});
   });
 }
 
-void MaxPoolStage::backward(const Pass& pass, const Activation& src,
-                            const Activation& dst) {
-  if (src.gradient == nullptr) return;
-  const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
-  const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
-  const auto channels = static_cast<std::size_t>(src_.channels);
-  const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
-  pass.team.run(pass.packs * channels, [&](std::size_t plane, int) {
-    std::fill_n(src.gradient + plane * src_.height * src_row, src_.height * src_row,
-                0.0f);
-    for (int row = 0; row < dst_.height; ++row) {
-      const std::size_t to = (plane * src_.height + row * step_) * src_row;
-      const std::size_t from = (plane * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row({dst.gradient + from, chosen + from, window_, step_,
-                               dst_.width,
-                               /*accumulate=*/true, src.gradient + to, src_row});
+void AddStage::backward(const Pass& pass, const Activation& src, const Activation& dst) {
+  pass.team.run(pass.packs, [&](std::size_t pack, int) {
+    const std::size_t from = pack * size_;
+    float* gradient = dst.gradient + from;
+    if (relu_) pass.kernels.mask_by_sign(gradient, dst.values + from, size_);
+    for (float* to : {src.gradient, pass.residual.gradient}) {
+      if (to != nullptr) std::copy_n(gradient, size_, to + from);
     }
   });
 }

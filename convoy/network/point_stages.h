@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages without parameters: ReLU and max pool where no convolution or linear layer
-// precedes them directly, and dropout.
+// Stages without parameters that work number by number: a ReLU that no layer before it
+// takes along, the sum of two branches, dropout.
 
 #pragma once
 
@@ -23,20 +23,20 @@ class ReluStage final : public Stage {
   std::size_t size_;  // of one pack
 };
 
-/// Any window and step; windows may overlap.
-class MaxPoolStage final : public Stage {
+/// The sum of two branches, and the ReLU that may follow it.
+class AddStage final : public Stage {
  public:
-  MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape dst);
+  AddStage(const StageContext& context, bool relu)
+      : size_(pack_floats(context.src)), relu_(relu) {}
 
   void forward(const Pass& pass, const float* src, float* dst) override;
   void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
   bool backward_reads_src() const override { return false; }
-  bool backward_reads_dst() const override { return false; }
+  bool backward_reads_dst() const override { return relu_; }
 
  private:
-  int window_, step_;
-  Shape src_, dst_;
-  SlotId chosen_;
+  std::size_t size_;  // of one pack
+  bool relu_;
 };
 
 /// Zeroes elements with the layer's probability and scales up the others to make up for

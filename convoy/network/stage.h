@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "convoy/base/shape.h"
@@ -26,15 +27,30 @@ struct PassKey {
   std::uint32_t lane = 0;
 };
 
+/// An activation and, in backward, its gradient. Layout: see kernels.h.
+struct Activation {
+  float* values = nullptr;
+  float* gradient = nullptr;  // nullptr where nobody needs it
+};
+
 /// What a stage works with in a pass.
 struct Pass {
   ThreadTeam& team;
   const Kernels& kernels;
   Arena& arena;
   const float* values;
-  float* gradients;   // nullptr in forward
+  float* gradients;         // nullptr in forward
+  const float* statistics;  // running ones; nullptr in training
+  float* batch_statistics;  // those of this pass, which training finds
+  std::size_t samples;
   std::size_t packs;  // of sixteen images, the last filled up with zeros
   PassKey key;
+  Activation residual{};  // what a stage that joins two branches adds to its own
+
+  /// Real images in a pack.
+  int images(std::size_t pack) const {
+    return static_cast<int>(std::min<std::size_t>(kPack, samples - pack * kPack));
+  }
 };
 
 /// What a stage is planned for.
@@ -55,20 +71,14 @@ struct StageContext {
   }
 };
 
-/// An activation and, in backward, its gradient. Layout: see kernels.h.
-struct Activation {
-  float* values = nullptr;
-  float* gradient = nullptr;  // nullptr where nobody needs it
-};
-
 class Stage {
  public:
   virtual ~Stage() = default;
 
   virtual void forward(const Pass& pass, const float* src, float* dst) = 0;
 
-  /// Fills src.gradient (if there is one) and the gradients of the stage's parameters.
-  /// May change dst.gradient.
+  /// Fills src.gradient (if there is one), that of the residual (likewise), and the
+  /// gradients of the stage's parameters. May change dst.gradient.
   virtual void backward(const Pass& pass, const Activation& src,
                         const Activation& dst) = 0;
 

@@ -22,6 +22,7 @@ class FlatBuffer {
   float* data() { return numbers_.data(); }
   const float* data() const { return numbers_.data(); }
   std::size_t size() const { return numbers_.size(); }
+  std::span<const float> numbers() const { return numbers_.span(); }
 
   std::span<float> view(Range range) {
     return numbers_.span().subspan(range.begin, range.size());
@@ -34,13 +35,29 @@ class FlatBuffer {
   AlignedBuffer<float> numbers_;
 };
 
-/// SHA-256 over every parameter in the layout's order, without padding: two runs that end
-/// at the same digest ended at the same bits.
+/// Adds the numbers of every segment, in the layout's order, without padding.
+inline void add_to_digest(const Layout& layout, const FlatBuffer& numbers,
+                          Sha256& digest) {
+  for (const Segment& segment : layout.segments()) {
+    digest.add(std::as_bytes(numbers.view(segment.range)));
+  }
+}
+
+/// SHA-256 over every parameter: two runs that end at the same digest ended at the same
+/// bits.
 inline std::string weights_sha256(const Layout& layout, const FlatBuffer& values) {
   Sha256 digest;
-  for (const Segment& segment : layout.segments()) {
-    digest.add(std::as_bytes(values.view(segment.range)));
-  }
+  add_to_digest(layout, values, digest);
+  return digest.hex();
+}
+
+/// As above, of a network with running statistics: those come after the parameters.
+inline std::string weights_sha256(const Layout& layout, const FlatBuffer& values,
+                                  const Layout& statistics_layout,
+                                  const FlatBuffer& statistics) {
+  Sha256 digest;
+  add_to_digest(layout, values, digest);
+  add_to_digest(statistics_layout, statistics, digest);
   return digest.hex();
 }
 

@@ -21,6 +21,12 @@ const Segment& Layout::segment(SegmentId id) const {
   return segments_.at(static_cast<std::size_t>(id));
 }
 
+std::optional<SegmentId> Layout::find(std::string_view name) const {
+  const auto segment = std::ranges::find(segments_, name, &Segment::name);
+  if (segment == segments_.end()) return std::nullopt;
+  return SegmentId{static_cast<std::size_t>(segment - segments_.begin())};
+}
+
 Range Layout::unit(UnitId id) const { return units_.at(static_cast<std::size_t>(id)); }
 
 LayoutBuilder::LayoutBuilder(std::size_t unit_multiple) : unit_multiple_(unit_multiple) {

@@ -20,8 +20,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoy/base/range.h"
@@ -35,7 +37,7 @@ enum class UnitId : std::size_t {};
 enum class SegmentId : std::size_t {};
 
 /// What a segment is for. Optimizers choose by role, never by name or position.
-enum class Role { weight, bias };
+enum class Role { weight, bias, norm_scale, norm_shift, mean, variance };
 
 struct Segment {
   std::string name;                // unique, e.g. "conv1.weight"
@@ -59,6 +61,9 @@ class Layout {
   std::span<const Segment> segments() const { return segments_; }
 
   const Segment& segment(SegmentId id) const;
+
+  /// The segment of that name, if there is one.
+  std::optional<SegmentId> find(std::string_view name) const;
 
   /// A unit's elements, padding included.
   Range unit(UnitId id) const;

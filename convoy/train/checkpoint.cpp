@@ -24,10 +24,12 @@ constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kManifestFile = "manifest.json";
 
-void write_model(const fs::path& path, const Layout& layout, const FlatBuffer& values) {
+void write_model(const fs::path& path, std::initializer_list<SavedPart> parts) {
   std::vector<TensorView> tensors;
-  for (const Segment& segment : layout.segments()) {
-    tensors.push_back({segment.name, segment.shape, values.view(segment.range)});
+  for (const SavedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      tensors.push_back({segment.name, segment.shape, part.numbers.view(segment.range)});
+    }
   }
   write_safetensors(path, tensors);
 }
@@ -123,15 +125,25 @@ void verify(const fs::path& checkpoint) {
   });
 }
 
+void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
+                        const Segment& segment) {
+  if (!file.contains(segment.name) || file.shape(segment.name) == segment.shape) return;
+  throw InputError(InputKind::data,
+                   {.where = path.string() + ": tensor " + segment.name,
+                    .found = fmt::format("shape {}", file.shape(segment.name)),
+                    .expected = fmt::format("shape {}", segment.shape),
+                    .hint = "the file belongs to another model or number of classes"});
+}
+
 }  // namespace
 
 void save_checkpoint(const fs::path& run, const CheckpointState& state,
-                     const Layout& layout, const FlatBuffer& values) {
+                     std::initializer_list<SavedPart> parts) {
   const fs::path checkpoints = run / "checkpoints";
   make_folders(checkpoints);
   const std::string name = fmt::format("{:08}", state.step);
   AtomicFolder folder(checkpoints / name);
-  write_model(folder.path() / kModelFile, layout, values);
+  write_model(folder.path() / kModelFile, parts);
   write_atomically(folder.path() / kStateFile, to_json(state).dump(2) + "\n");
   write_atomically(folder.path() / kManifestFile,
                    manifest_of(folder.path()).dump(2) + "\n");
@@ -170,25 +182,20 @@ CheckpointState load_state(const fs::path& checkpoint) {
                     .hint = "use another checkpoint"});
 }
 
-CheckpointState load_checkpoint(const fs::path& checkpoint, const Layout& layout,
-                                FlatBuffer& values) {
+CheckpointState load_checkpoint(const fs::path& checkpoint,
+                                std::initializer_list<LoadedPart> parts) {
   CheckpointState state = load_state(checkpoint);
-  load_values(checkpoint / kModelFile, layout, values);
+  load_values(checkpoint / kModelFile, parts);
   return state;
 }
 
-void load_values(const fs::path& path, const Layout& layout, FlatBuffer& values) {
+void load_values(const fs::path& path, std::initializer_list<LoadedPart> parts) {
   const SafetensorsFile file = SafetensorsFile::read(path);
-  for (const Segment& segment : layout.segments()) {
-    if (file.contains(segment.name) && file.shape(segment.name) != segment.shape) {
-      throw InputError(
-          InputKind::data,
-          {.where = path.string() + ": tensor " + segment.name,
-           .found = fmt::format("shape {}", file.shape(segment.name)),
-           .expected = fmt::format("shape {}", segment.shape),
-           .hint = "the file belongs to another model or number of classes"});
+  for (const LoadedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      refuse_other_shape(file, path, segment);
+      file.copy_values(segment.name, part.numbers.view(segment.range));
     }
-    file.copy_values(segment.name, values.view(segment.range));
   }
 }
 

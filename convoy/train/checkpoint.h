@@ -2,7 +2,8 @@
 //
 // Checkpoint: a trained network on disk, whole or absent.
 //
-//   checkpoints/<step>/model.safetensors   every parameter, under PyTorch's names
+//   checkpoints/<step>/model.safetensors   every parameter and running statistic, under
+//                                          PyTorch's names
 //                      state.json          where training stood
 //                      manifest.json       sizes and SHA-256 of the others, written last
 //   checkpoints/last -> <step>
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 
 #include "convoy/loader/normalization.h"
@@ -30,9 +32,19 @@ struct CheckpointState {
   Normalization normalization;
 };
 
+/// Numbers with the layout that names them: parameters, running statistics.
+struct SavedPart {
+  const Layout& layout;
+  const FlatBuffer& numbers;
+};
+struct LoadedPart {
+  const Layout& layout;
+  FlatBuffer& numbers;
+};
+
 /// Writes checkpoints/<step> and points `last` at it. Throws a storage error.
 void save_checkpoint(const std::filesystem::path& run, const CheckpointState& state,
-                     const Layout& layout, const FlatBuffer& values);
+                     std::initializer_list<SavedPart> parts);
 
 /// A checkpoint folder from what a person named: a run's folder (its last one), a
 /// checkpoint's own, or a link to it. Throws InputError if there is none.
@@ -41,13 +53,14 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& target);
 /// Compares every file with the manifest, then reads the state. Throws as below.
 CheckpointState load_state(const std::filesystem::path& checkpoint);
 
-/// As load_state, and fills `values`. Throws InputError of kind
+/// As load_state, and fills the parts. Throws InputError of kind
 /// `data`, naming the file and tensor, if anything is damaged, missing or does not fit.
 CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
-                                const Layout& layout, FlatBuffer& values);
+                                std::initializer_list<LoadedPart> parts);
 
-/// Fills `values` from a safetensors file: every segment must be there with its shape.
-void load_values(const std::filesystem::path& file, const Layout& layout,
-                 FlatBuffer& values);
+/// Fills the parts from a safetensors file: every segment must be there with its shape.
+/// Other tensors in the file do not matter (PyTorch counts batches in one).
+void load_values(const std::filesystem::path& file,
+                 std::initializer_list<LoadedPart> parts);
 
 }  // namespace convoy

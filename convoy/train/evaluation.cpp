@@ -14,9 +14,13 @@ constexpr std::size_t kBatch = 256;
 }  // namespace
 
 Evaluator::Evaluator(const Model& model, const Layout& layout, const Kernels& kernels,
-                     ThreadTeam& team)
+                     const FlatBuffer& statistics, ThreadTeam& team)
     : network_(model, layout,
-               {.most_samples = kBatch, .training = false, .kernels = &kernels}, team) {}
+               {.most_samples = kBatch,
+                .training = false,
+                .kernels = &kernels,
+                .statistics = &statistics},
+               team) {}
 
 EvaluationResult Evaluator::run(const Dataset& data,
                                 const std::vector<std::uint32_t>& samples,

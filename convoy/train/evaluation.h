@@ -25,7 +25,7 @@ class Evaluator {
  public:
   /// Borrows everything for as long as it lives.
   Evaluator(const Model& model, const Layout& layout, const Kernels& kernels,
-            ThreadTeam& team);
+            const FlatBuffer& statistics, ThreadTeam& team);
 
   /// Evaluates the given samples of a dataset.
   EvaluationResult run(const Dataset& data, const std::vector<std::uint32_t>& samples,

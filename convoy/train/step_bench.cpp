@@ -41,7 +41,8 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const std::size_t lane_count = chosen_lanes(settings);
   ThreadTeam team(chosen_threads(settings));
   FlatBuffer values(layout), gradients(layout);
-  initialize(layout, settings.train.seed, values);
+  FlatBuffer statistics(build_statistics_layout(model));
+  initialize(layout, settings.train.seed, values, model.first_weights);
   Network network(model, layout,
                   {.most_samples = Lanes::most_samples(batch_size, lane_count),
                    .kernels = &chosen_kernels(settings)},
@@ -65,7 +66,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
        ++step) {
     const Stopwatch watch;
     lanes.run({batch.images, batch.labels}, values, {settings.train.seed, step},
-              gradients, strategy);
+              gradients, statistics, strategy);
     strategy.step();
     if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
   }

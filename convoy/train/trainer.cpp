@@ -30,6 +30,7 @@ Trainer::Trainer(const Settings& settings)
       team_(chosen_threads(settings)),
       values_(work_.layout),
       gradients_(work_.layout),
+      statistics_(work_.statistics_layout),
       network_(work_.model, work_.layout,
                {.most_samples = Lanes::most_samples(
                     static_cast<std::size_t>(settings.train.batch_size),
@@ -37,14 +38,15 @@ Trainer::Trainer(const Settings& settings)
                 .kernels = &chosen_kernels(settings)},
                team_),
       lanes_(network_, work_.layout, chosen_lanes(settings), team_),
-      evaluator_(work_.model, work_.layout, chosen_kernels(settings), team_),
+      evaluator_(work_.model, work_.layout, chosen_kernels(settings), statistics_, team_),
       optimizer_(work_.layout, chosen_sgd(settings), team_),
       strategy_(values_, gradients_, optimizer_),
       loader_(work_.data.train, work_.samples.train,
               {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
                .seed = settings.train.seed,
                .normalization = work_.normalization}) {
-  initialize(work_.layout, settings.train.seed, values_);
+  initialize(work_.layout, settings.train.seed, values_, work_.model.first_weights);
+  initialize_statistics(work_.statistics_layout, statistics_);
 }
 
 Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest& stop,
@@ -86,8 +88,8 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
     const Stopwatch step;
     const PassKey key = {settings_.train.seed,
                          static_cast<std::uint32_t>(records.steps())};
-    const LossSum loss =
-        lanes_.run({batch->images, batch->labels}, values_, key, gradients_, strategy_);
+    const LossSum loss = lanes_.run({batch->images, batch->labels}, values_, key,
+                                    gradients_, statistics_, strategy_);
     strategy_.step();
     records.step(loss, step.seconds());
     if (is_over(records, loss, stop, outcome)) break;
@@ -138,7 +140,7 @@ void Trainer::save(const RunFolder& folder, const Records& records) {
                    .samples = consumed,
                    .seed = settings_.train.seed,
                    .normalization = work_.normalization},
-                  work_.layout, values_);
+                  {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
   seconds_.checkpointing += watch.seconds();
 }
 
@@ -221,7 +223,8 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"step_ms", {{"p50", times.p50}, {"p90", times.p90}, {"max", times.max}}},
       {"communication", {{{"bytes_sent", 0}, {"bytes_received", 0}}}},
       {"peak_rss_bytes", {peak_memory_bytes()}},
-      {"weights_sha256", weights_sha256(work_.layout, values_)},
+      {"weights_sha256",
+       weights_sha256(work_.layout, values_, work_.statistics_layout, statistics_)},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
 }
 

@@ -52,6 +52,7 @@ class Trainer {
 
   const Workload& work() const { return work_; }
   const FlatBuffer& values() const { return values_; }
+  const FlatBuffer& statistics() const { return statistics_; }
 
  private:
   struct Seconds {
@@ -71,7 +72,7 @@ class Trainer {
   Settings settings_;
   Workload work_;
   ThreadTeam team_;
-  FlatBuffer values_, gradients_;
+  FlatBuffer values_, gradients_, statistics_;
   Network network_;
   Lanes lanes_;
   Evaluator evaluator_;

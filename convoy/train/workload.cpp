@@ -50,6 +50,7 @@ Workload load_workload(const Settings& settings) {
   work.model = make_model(settings.model.name, work.data.train.shape,
                           static_cast<int>(work.data.train.classes.size()));
   work.layout = build_layout(work.model);
+  work.statistics_layout = build_statistics_layout(work.model);
   return work;
 }
 

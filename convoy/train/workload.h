@@ -25,7 +25,7 @@ struct Workload {
   Split samples;  // of data.train
   Normalization normalization;
   Model model;
-  Layout layout;
+  Layout layout, statistics_layout;
 };
 
 /// Loads the data and builds the model. Throws InputError.

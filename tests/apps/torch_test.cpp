@@ -47,8 +47,10 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
     const DataPair data = images_for(entry);
     const Model model = entry.make(entry.usual_input, 10);
     const Layout layout = build_layout(model);
-    FlatBuffer values(layout);
-    const CheckpointState state = load_checkpoint(checkpoint, layout, values);
+    const Layout statistics_layout = build_statistics_layout(model);
+    FlatBuffer values(layout), statistics(statistics_layout);
+    const CheckpointState state =
+        load_checkpoint(checkpoint, {{layout, values}, {statistics_layout, statistics}});
     std::vector<std::uint32_t> all(data.test.size());
     for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
     Loader loader(data.test, all,
@@ -58,7 +60,9 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
     loader.start_epoch(1);
     const Batch& batch = *loader.next();
     ThreadTeam team(1);
-    Network network(model, layout, {.most_samples = all.size(), .training = false}, team);
+    Network network(
+        model, layout,
+        {.most_samples = all.size(), .training = false, .statistics = &statistics}, team);
     PassListener nobody;
     network.forward({batch.images, batch.labels}, values, {}, nobody);
 

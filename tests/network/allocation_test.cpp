@@ -100,6 +100,7 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
   Loader loader(data, all_samples(data), {.batch_size = kBatch});
   ThreadTeam team(2);
   FlatBuffer values = made_up_values(layout), gradients(layout);
+  FlatBuffer statistics(build_statistics_layout(model));
   Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
   Lanes lanes(network, layout, 3, team);
   Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
@@ -111,7 +112,7 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
   while (const Batch* batch = loader.next()) {
     if (++steps == 2) before = allocations;  // the first one warms up
     lanes.run({batch->images, batch->labels}, values, {.step = steps}, gradients,
-              strategy);
+              statistics, strategy);
     strategy.step();
   }
   const long after = allocations;
@@ -126,7 +127,10 @@ TEST_P(Step, AllocatesNothingWhenEvaluating) {
   const FlatBuffer values = made_up_values(layout);
   const MadeUpBatch batch(model, kBatch);
   ThreadTeam team(2);
-  Network network(model, layout, {.most_samples = kBatch, .training = false}, team);
+  const FlatBuffer statistics(build_statistics_layout(model));
+  Network network(model, layout,
+                  {.most_samples = kBatch, .training = false, .statistics = &statistics},
+                  team);
   PassListener nobody;
 
   network.forward(batch.samples(), values, {}, nobody);

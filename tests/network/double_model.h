@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DoubleModel: a model's loss in double precision, one sample and one layer after the
-// other, as one would write it on paper. Differences of it are what gradients are held
+// DoubleModel: a model's loss in double precision, one layer after the other, as one
+// would write it on paper. Differences of it are what gradients are held
 // to.
 
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -21,7 +22,8 @@ class DoubleModel {
  public:
   DoubleModel(const Model& model, const Layout& layout, const FlatBuffer& values)
       : values(values.data(), values.data() + values.size()),
-        model_(model),
+        input_(model.input),
+        infos_(describe(model)),
         layout_(layout) {}
 
   /// What dropout layer number `layer` multiplies with: [sample][feature].
@@ -29,41 +31,34 @@ class DoubleModel {
     factors_[layer] = std::move(factors);
   }
 
-  /// What the last layer gives for one sample.
-  std::vector<double> logits(const Samples& samples, std::size_t sample) const {
-    const Samples one = samples.part({sample, sample + 1});
-    Image image = {model_.input, {one.images.begin(), one.images.end()}};
-    std::size_t segment = 0;
-    for (std::size_t i = 0; i < model_.layers.size(); ++i) {
-      const Layer& layer = model_.layers[i];
-      if (const auto* convolution = std::get_if<Convolution>(&layer)) {
-        image = convolve(*convolution, image, segment);
-        segment += 2;
-      } else if (const auto* linear = std::get_if<Linear>(&layer)) {
-        image = multiply(*linear, image, segment);
-        segment += 2;
-      } else if (const auto* pool = std::get_if<MaxPool>(&layer)) {
-        image = pool_largest(*pool, image);
-      } else if (std::holds_alternative<Relu>(layer)) {
-        for (double& value : image.values) value = std::max(0.0, value);
-      } else if (std::holds_alternative<Dropout>(layer)) {
-        const std::size_t first = sample * image.values.size();
-        for (std::size_t f = 0; f < image.values.size(); ++f) {
-          image.values[f] *= factors_.at(i)[first + f];
-        }
+  /// What the last layer gives, sample by sample.
+  std::vector<std::vector<double>> logits(const Samples& samples) const {
+    std::vector<Batch> results;
+    for (std::size_t i = 0; i < infos_.size(); ++i) {
+      const auto result_of = [&](LayerIndex layer) {
+        return layer == kModelInput ? input(samples)
+                                    : results[static_cast<std::size_t>(layer)];
+      };
+      Batch batch = result_of(infos_[i].source);
+      apply(i, batch);
+      if (std::holds_alternative<Add>(infos_[i].layer)) {
+        add(result_of(infos_[i].other), batch);
       }
+      results.push_back(std::move(batch));
     }
-    return image.values;
+    std::vector<std::vector<double>> logits;
+    for (const Image& image : results.back()) logits.push_back(image.values);
+    return logits;
   }
 
   /// The sum of the samples' losses.
   double loss(const Samples& samples) const {
     double sum = 0;
+    const auto all = logits(samples);
     for (std::size_t n = 0; n < samples.count(); ++n) {
-      const std::vector<double> logits = this->logits(samples, n);
       double exponentials = 0;
-      for (const double logit : logits) exponentials += std::exp(logit);
-      sum += std::log(exponentials) - logits[static_cast<std::size_t>(samples.labels[n])];
+      for (const double logit : all[n]) exponentials += std::exp(logit);
+      sum += std::log(exponentials) - all[n][static_cast<std::size_t>(samples.labels[n])];
     }
     return sum;
   }
@@ -97,23 +92,87 @@ class DoubleModel {
     }
   };
 
-  static Image blank(Shape shape) { return {shape, std::vector<double>(shape.size())}; }
+  using Batch = std::vector<Image>;
 
-  const double* of_segment(std::size_t id) const {
-    return values.data() + layout_.segments()[id].range.begin;
+  Batch input(const Samples& samples) const {
+    Batch batch;
+    for (std::size_t n = 0; n < samples.count(); ++n) {
+      const Samples one = samples.part({n, n + 1});
+      batch.push_back({input_, {one.images.begin(), one.images.end()}});
+    }
+    return batch;
   }
 
-  Image convolve(const Convolution& layer, const Image& src, std::size_t segment) const {
+  void apply(std::size_t number, Batch& batch) const {
+    const LayerInfo& info = infos_[number];
+    if (std::holds_alternative<BatchNorm>(info.layer)) normalize(info.name, batch);
+    for (std::size_t n = 0; n < batch.size(); ++n) {
+      Image& image = batch[n];
+      if (const auto* convolution = std::get_if<Convolution>(&info.layer)) {
+        image = convolve(*convolution, image);
+      } else if (const auto* linear = std::get_if<Linear>(&info.layer)) {
+        image = multiply(*linear, image);
+      } else if (const auto* largest = std::get_if<MaxPool>(&info.layer)) {
+        image = pool_largest(*largest, info.dst, image);
+      } else if (const auto* mean = std::get_if<AveragePool>(&info.layer)) {
+        image = pool_mean(pool_window(*mean, info.src), info.dst, image);
+      } else if (std::holds_alternative<Relu>(info.layer)) {
+        for (double& value : image.values) value = std::max(0.0, value);
+      } else if (std::holds_alternative<Dropout>(info.layer)) {
+        for (std::size_t f = 0; f < image.values.size(); ++f) {
+          image.values[f] *= factors_.at(number)[n * image.values.size() + f];
+        }
+      }
+    }
+  }
+
+  static void add(const Batch& other, Batch& batch) {
+    for (std::size_t n = 0; n < batch.size(); ++n) {
+      for (std::size_t f = 0; f < batch[n].values.size(); ++f) {
+        batch[n].values[f] += other[n].values[f];
+      }
+    }
+  }
+
+  void normalize(const std::string& name, Batch& batch) const {
+    const std::size_t pixels = batch[0].shape.pixels();
+    const auto count = static_cast<double>(batch.size() * pixels);
+    for (int c = 0; c < batch[0].shape.channels; ++c) {
+      double sum = 0, squares = 0;
+      const auto for_all = [&](const auto& work) {
+        for (Image& image : batch) {
+          for (std::size_t i = 0; i < pixels; ++i) work(image.values[c * pixels + i]);
+        }
+      };
+      for_all([&](double value) { sum += value; });
+      const double mean = sum / count;
+      for_all([&](double value) { squares += (value - mean) * (value - mean); });
+      const double scale =
+          of(name + ".weight")[c] / std::sqrt(squares / count + kNormEpsilon);
+      const double shift = of(name + ".bias")[c];
+      for_all([&](double& value) { value = (value - mean) * scale + shift; });
+    }
+  }
+
+  static Image blank(Shape shape) { return {shape, std::vector<double>(shape.size())}; }
+
+  /// The values of a segment.
+  const double* of(const std::string& name) const {
+    return values.data() + layout_.segment(*layout_.find(name)).range.begin;
+  }
+
+  Image convolve(const Convolution& layer, const Image& src) const {
     const int frame = 2 * layer.padding - layer.kernel;
+    const double* weights = of(layer.name + ".weight");
     Image dst = blank({layer.channels, (src.shape.height + frame) / layer.step + 1,
                        (src.shape.width + frame) / layer.step + 1});
     for (int k = 0; k < dst.shape.channels; ++k) {
       for (int y = 0; y < dst.shape.height; ++y) {
         for (int x = 0; x < dst.shape.width; ++x) {
-          const double* weight = of_segment(segment) + static_cast<std::size_t>(k) *
-                                                           src.shape.channels *
-                                                           layer.kernel * layer.kernel;
-          double sum = of_segment(segment + 1)[k];
+          const double* weight = weights + static_cast<std::size_t>(k) *
+                                               src.shape.channels * layer.kernel *
+                                               layer.kernel;
+          double sum = layer.bias ? of(layer.name + ".bias")[k] : 0;
           for (int c = 0; c < src.shape.channels; ++c) {
             for (int r = 0; r < layer.kernel; ++r) {
               for (int s = 0; s < layer.kernel; ++s, ++weight) {
@@ -130,28 +189,29 @@ class DoubleModel {
     return dst;
   }
 
-  Image multiply(const Linear& layer, const Image& src, std::size_t segment) const {
+  Image multiply(const Linear& layer, const Image& src) const {
     Image dst = blank({layer.features, 1, 1});
-    const double* weight = of_segment(segment);
+    const double* weight = of(layer.name + ".weight");
     for (int o = 0; o < layer.features; ++o) {
-      double sum = of_segment(segment + 1)[o];
+      double sum = of(layer.name + ".bias")[o];
       for (const double value : src.values) sum += *weight++ * value;
       dst.at(o, 0, 0) = sum;
     }
     return dst;
   }
 
-  static Image pool_largest(const MaxPool& layer, const Image& src) {
+  static Image pool_largest(const MaxPool& layer, Shape shape, const Image& src) {
     const int step = layer.step == 0 ? layer.window : layer.step;
-    Image dst = blank({src.shape.channels, (src.shape.height - layer.window) / step + 1,
-                       (src.shape.width - layer.window) / step + 1});
-    for (int c = 0; c < dst.shape.channels; ++c) {
-      for (int y = 0; y < dst.shape.height; ++y) {
-        for (int x = 0; x < dst.shape.width; ++x) {
-          double largest = src.at(c, y * step, x * step);
+    Image dst = blank(shape);
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int y = 0; y < shape.height; ++y) {
+        for (int x = 0; x < shape.width; ++x) {
+          double largest = -std::numeric_limits<double>::infinity();
           for (int i = 0; i < layer.window * layer.window; ++i) {
-            largest = std::max(largest, src.at(c, y * step + i / layer.window,
-                                               x * step + i % layer.window));
+            const int from_y = y * step - layer.padding + i / layer.window;
+            const int from_x = x * step - layer.padding + i % layer.window;
+            if (src.has(from_y, from_x))
+              largest = std::max(largest, src.at(c, from_y, from_x));
           }
           dst.at(c, y, x) = largest;
         }
@@ -160,7 +220,21 @@ class DoubleModel {
     return dst;
   }
 
-  const Model& model_;
+  static Image pool_mean(Shape window, Shape shape, const Image& src) {
+    Image dst = blank(shape);
+    const auto count = static_cast<double>(window.pixels());
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int y = 0; y < shape.height * window.height; ++y) {
+        for (int x = 0; x < shape.width * window.width; ++x) {
+          dst.at(c, y / window.height, x / window.width) += src.at(c, y, x) / count;
+        }
+      }
+    }
+    return dst;
+  }
+
+  Shape input_;
+  std::vector<LayerInfo> infos_;
   const Layout& layout_;
   std::map<std::size_t, std::vector<double>> factors_;
 };

@@ -46,6 +46,70 @@ GradientCase between(const std::string& name, Shape input, std::size_t batch,
   return {name, input, batch, std::move(middle)};
 }
 
+/// A convolution without bias in front: a batch norm would take any bias away.
+GradientCase normed(const std::string& name, Shape input, std::size_t batch,
+                    std::vector<Layer> middle) {
+  middle.insert(
+      middle.begin(),
+      Convolution{
+          .name = "front", .channels = 3, .kernel = 3, .padding = 1, .bias = false});
+  middle.push_back(Linear{"behind", 4});
+  return {name, input, batch, std::move(middle)};
+}
+
+std::vector<GradientCase> norm_and_residual_cases() {
+  const Convolution same = {
+      .name = "same", .channels = 3, .kernel = 3, .padding = 1, .bias = false};
+  const Convolution half = {
+      .name = "half", .channels = 5, .kernel = 3, .step = 2, .padding = 1, .bias = false};
+  const Convolution across = {
+      .name = "across", .channels = 5, .kernel = 1, .step = 2, .bias = false};
+  const BatchNorm first = {"first"}, second = {"second"}, third = {"third"};
+  const Residual identity = {{same, second}};
+  return {
+      normed("Norm", {2, 5, 4}, 5, {first}),
+      normed("NormRelu", {2, 5, 5}, 17, {first, Relu{}}),
+      normed("NormManyPacks", {1, 3, 4}, 33, {first, Relu{}}),
+      normed("NormPool", {2, 6, 6}, 5, {first, MaxPool{2}}),
+      normed("NormReluPool", {2, 6, 8}, 17, {first, Relu{}, MaxPool{2}}),
+      normed("NormReluPoolLeftover", {2, 7, 9}, 5, {first, Relu{}, MaxPool{2}}),
+      normed("NormOverlappingPool", {2, 7, 7}, 5, {first, Relu{}, MaxPool{3, 2, 1}}),
+      {"NormFirst", {2, 4, 4}, 5, {first, Linear{"last", 3}}},
+      {"NormAfterLinear",
+       {2, 3, 3},
+       17,
+       {Linear{"hidden", 6}, Relu{}, first, Linear{"last", 3}}},
+      between("PaddedPool", {2, 7, 8}, 5, {MaxPool{3, 2, 1}}),
+      between("PaddedPoolOfTwo", {1, 5, 5}, 17, {Relu{}, MaxPool{2, 2, 1}}),
+      between("AveragePool", {2, 6, 4}, 5, {AveragePool{2}}),
+      between("AveragePoolLeftover", {2, 7, 5}, 17, {Relu{}, AveragePool{2}}),
+      between("AverageOfAll", {2, 5, 7}, 5, {AveragePool{}}),
+      normed("ResidualIdentity", {2, 5, 5}, 5, {first, Relu{}, identity, Relu{}}),
+      normed("ResidualLast", {2, 4, 4}, 17, {first, Relu{}, identity}),
+      normed("ResidualBlock", {2, 5, 5}, 5,
+             {first, Relu{},
+              Residual{{same, second, Relu{},
+                        Convolution{
+                            .name = "again", .channels = 3, .kernel = 1, .bias = false},
+                        third}},
+              Relu{}}),
+      normed("ResidualShortcut", {2, 7, 7}, 17,
+             {first, Relu{}, Residual{{half, second}, {across, third}}, Relu{}}),
+      normed("ResidualOfRelu", {2, 5, 5}, 5,
+             {first, Relu{}, Residual{{same, second, Relu{}}}, Relu{}}),
+      normed("ResidualWithoutNorm", {2, 5, 5}, 5, {Residual{{same}}, Relu{}}),
+      normed("ResidualBeginsWithRelu", {2, 5, 5}, 5, {first, Residual{{Relu{}, same}}}),
+      normed("ResidualInResidual", {2, 5, 5}, 5,
+             {first,
+              Residual{{identity, Relu{},
+                        Convolution{
+                            .name = "again", .channels = 3, .kernel = 1, .bias = false},
+                        third}},
+              Relu{}}),
+      {"ResidualFirst", {3, 5, 5}, 5, {identity, Relu{}, Linear{"last", 3}}},
+  };
+}
+
 std::vector<GradientCase> gradient_cases() {
   const Convolution conv = {.name = "conv", .channels = 4, .kernel = 3};
   const Linear hidden = {"hidden", 7}, wide = {"wide", 261}, last = {"last", 3};
@@ -170,8 +234,9 @@ class Gradient : public testing::TestWithParam<GradientCase> {
 
   void expect_forward(Network& network, const LossSum& loss) {
     const auto classes = static_cast<std::size_t>(class_count(model_));
+    const auto all = expected_.logits(batch_.samples());
     for (std::size_t n = 0; n < GetParam().batch; ++n) {
-      const std::vector<double> logits = expected_.logits(batch_.samples(), n);
+      const std::vector<double>& logits = all[n];
       ASSERT_EQ(logits.size(), classes);
       for (std::size_t c = 0; c < classes; ++c) {
         ASSERT_NEAR(network.logit(n, c), logits[c], 1e-5) << "sample " << n;
@@ -230,6 +295,9 @@ TEST_P(Gradient, MatchesDifferencesOnAllKernels) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(NormsAndResiduals, Gradient,
+                         testing::ValuesIn(norm_and_residual_cases()),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Layers, Gradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& info) { return info.param.name; });
 

@@ -29,7 +29,7 @@ struct LaneTrial {
 
   LossSum run(std::size_t lanes, PassListener& listener) {
     Lanes all(network, layout, lanes, team);
-    return all.run(batch.samples(), values, kKey, gradients, listener);
+    return all.run(batch.samples(), values, kKey, gradients, statistics, listener);
   }
 
   /// Lane `lane` alone, by the network.
@@ -57,6 +57,7 @@ struct LaneTrial {
   Model model;
   Layout layout;
   FlatBuffer values, gradients;
+  FlatBuffer statistics{build_statistics_layout(model)};
   MadeUpBatch batch;
   ThreadTeam team{2};
   Network network;
@@ -151,7 +152,8 @@ TEST_P(LanesOf, LeavePaddingZeroStepAfterStep) {
   Lanes lanes(trial.network, trial.layout, GetParam(), trial.team);
 
   for (int step = 0; step < 2; ++step) {
-    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients, trial.nobody);
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients,
+              trial.statistics, trial.nobody);
   }
 
   const std::vector<bool> padding = padding_of(trial.layout);
@@ -166,7 +168,8 @@ TEST_P(LanesOf, OverwriteWhatTheStepBeforeLeft) {
 
   std::string digests[2];
   for (std::string& digest : digests) {
-    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients, trial.nobody);
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients,
+              trial.statistics, trial.nobody);
     digest = weights_sha256(trial.layout, trial.gradients);
   }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/network/models.h"
 #include "tests/network/made_up.h"
 
@@ -33,26 +34,35 @@ std::string settings_error(const Act& act) {
 struct ParameterCase {
   std::string model;
   std::size_t parameters;
+  int classes = 10;
 };
 
 class ModelParameters : public testing::TestWithParam<ParameterCase> {};
 
 TEST_P(ModelParameters, AreAsManyAsPublished) {
-  const Model model =
-      make_model(GetParam().model, find_model(GetParam().model).usual_input, 10);
+  const Model model = make_model(
+      GetParam().model, find_model(GetParam().model).usual_input, GetParam().classes);
 
   EXPECT_EQ(build_layout(model).parameter_count(), GetParam().parameters);
   std::size_t sum = 0;
   for (const LayerInfo& info : describe(model)) sum += info.parameters;
   EXPECT_EQ(sum, GetParam().parameters);
-  EXPECT_EQ(class_count(model), 10);
+  EXPECT_EQ(class_count(model), GetParam().classes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ModelParameters,
-                         testing::Values(ParameterCase{"lenet5", 61'706},
-                                         ParameterCase{"cnn1", 1'199'882},
-                                         ParameterCase{"mlp6", 3'846'442}),
-                         [](const auto& info) { return info.param.model; });
+INSTANTIATE_TEST_SUITE_P(
+    Models, ModelParameters,
+    testing::Values(ParameterCase{"lenet5", 61'706}, ParameterCase{"cnn1", 1'199'882},
+                    ParameterCase{"cnn2", 2'122'186},
+                    ParameterCase{"cnn2", 2'168'356, 100},
+                    ParameterCase{"mlp6", 3'846'442}, ParameterCase{"vgg11", 9'231'114},
+                    ParameterCase{"resnet18_cifar", 11'173'962},
+                    ParameterCase{"resnet18_cifar", 11'220'132, 100},
+                    ParameterCase{"resnet18", 11'689'512, 1000},
+                    ParameterCase{"resnet50", 25'557'032, 1000}),
+    [](const auto& info) {
+      return info.param.model + "For" + std::to_string(info.param.classes);
+    });
 
 TEST(Describe, GivesTheShapesOfLenet5) {
   const Model model = make_model("lenet5", {1, 28, 28}, 10);
@@ -140,8 +150,10 @@ TEST(FindModel, SuggestsTheNearestName) {
   EXPECT_EQ(error,
             "model\n"
             "  found:    lenet\n"
-            "  expected: one of lenet5, cnn1, mlp6\n"
-            "  hint:     nearest name: lenet5");
+            "  expected: one of " +
+                join(model_names()) +
+                "\n"
+                "  hint:     nearest name: lenet5");
 }
 
 TEST(FindModel, SuggestsNothingWhereNothingIsNear) {
@@ -150,7 +162,8 @@ TEST(FindModel, SuggestsNothingWhereNothingIsNear) {
   EXPECT_EQ(error,
             "model\n"
             "  found:    transformer\n"
-            "  expected: one of lenet5, cnn1, mlp6");
+            "  expected: one of " +
+                join(model_names()));
 }
 
 TEST(BuildLayout, HasAUnitForEachLayerWithParameters) {

@@ -26,7 +26,9 @@ std::string train(const Training& run) {
   const Model model = small_model(run.model);
   const Layout layout = build_layout(model);
   ThreadTeam team(run.threads);
+  const Layout statistics_layout = build_statistics_layout(model);
   FlatBuffer values = made_up_values(layout, run.seed), gradients(layout);
+  FlatBuffer statistics(statistics_layout);
   Network network(model, layout,
                   {.most_samples = Lanes::most_samples(run.batch, run.lanes)}, team);
   Lanes lanes(network, layout, run.lanes, team);
@@ -35,10 +37,10 @@ std::string train(const Training& run) {
   for (std::uint32_t step = 0; step < 3; ++step) {
     const MadeUpBatch batch(model, run.batch, step);
     lanes.run(batch.samples(), values, {.seed = run.seed, .step = step}, gradients,
-              strategy);
+              statistics, strategy);
     strategy.step();
   }
-  return weights_sha256(layout, values);
+  return weights_sha256(layout, values, statistics_layout, statistics);
 }
 
 class TrainingOf : public testing::TestWithParam<std::string> {};

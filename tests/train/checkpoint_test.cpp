@@ -50,12 +50,12 @@ class Checkpoint : public testing::Test {
   void save(std::uint64_t step, std::uint64_t seed) const {
     CheckpointState state;
     state.step = step;
-    save_checkpoint(run.path(), state, layout, filled(seed));
+    save_checkpoint(run.path(), state, {{layout, filled(seed)}});
   }
 
   std::string loaded_digest(const fs::path& checkpoint) const {
     FlatBuffer values(layout);
-    load_checkpoint(checkpoint, layout, values);
+    load_checkpoint(checkpoint, {{layout, values}});
     return weights_sha256(layout, values);
   }
 
@@ -84,11 +84,11 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
                               .samples = 640,
                               .seed = 0xFFFFFFFFFFFFFFFF,
                               .normalization = {0.1307, 0.3081}};
-  save_checkpoint(run.path(), state, layout, filled(3));
+  save_checkpoint(run.path(), state, {{layout, filled(3)}});
 
   FlatBuffer values(layout);
   const CheckpointState loaded =
-      load_checkpoint(find_checkpoint(run.path()), layout, values);
+      load_checkpoint(find_checkpoint(run.path()), {{layout, values}});
 
   EXPECT_EQ(weights_sha256(layout, values), digest(3));
   EXPECT_EQ(loaded.model, state.model);
@@ -105,7 +105,7 @@ TEST_F(Checkpoint, LeavesPaddingAlone) {
 
   FlatBuffer values(layout);
   std::ranges::fill(std::span(values.data(), values.size()), 42.0f);
-  load_checkpoint(checkpoints / "last", layout, values);
+  load_checkpoint(checkpoints / "last", {{layout, values}});
 
   const Range unit = layout.unit(UnitId{0});
   const Segment& bias = layout.segments()[1];
@@ -178,8 +178,9 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   const Layout other = build_layout(make_model("lenet5", {1, 28, 28}, 7));
   FlatBuffer values(other);
 
-  expect_error(InputKind::data, {"tensor fc3.weight", "[10, 84]", "[7, 84]"},
-               [&] { load_checkpoint(checkpoints / "last", other, values); });
+  expect_error(InputKind::data, {"tensor fc3.weight", "[10, 84]", "[7, 84]"}, [&] {
+    load_checkpoint(checkpoints / "last", {{other, values}});
+  });
 }
 
 TEST_F(Checkpoint, WithAnyChangedByteIsRefused) {

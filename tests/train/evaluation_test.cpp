@@ -21,7 +21,7 @@ class Evaluation : public testing::Test {
  protected:
   EvaluationResult run(const std::vector<std::uint32_t>& samples, int threads) {
     ThreadTeam team(threads);
-    Evaluator evaluator(model, layout, fast_kernels(), team);
+    Evaluator evaluator(model, layout, fast_kernels(), statistics, team);
     return evaluator.run(data, samples, normalization, values);
   }
 
@@ -36,13 +36,14 @@ class Evaluation : public testing::Test {
   Model model = make_model("lenet5", data.shape, 10);
   Layout layout = build_layout(model);
   FlatBuffer values{layout};
+  FlatBuffer statistics{build_statistics_layout(model)};
 };
 
 TEST_F(Evaluation, OfAConstantAnswerIsExact) {
   constexpr int answer = 3;  // what the network says to everything
   values.view(layout.segments().back().range)[answer] = 1;
   ThreadTeam team(2);
-  Evaluator evaluator(model, layout, fast_kernels(), team);
+  Evaluator evaluator(model, layout, fast_kernels(), statistics, team);
 
   const EvaluationResult result = evaluator.run(data, normalization, values);
 

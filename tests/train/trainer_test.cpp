@@ -50,7 +50,7 @@ class TrainerOfARun : public testing::Test {
   CheckpointState saved(const Trainer& trainer) const {
     FlatBuffer values(trainer.work().layout);
     const CheckpointState state = load_checkpoint(find_checkpoint(here.path() / "a"),
-                                                  trainer.work().layout, values);
+                                                  {{trainer.work().layout, values}});
     EXPECT_EQ(weights_sha256(trainer.work().layout, values),
               weights_sha256(trainer.work().layout, trainer.values()));
     return state;

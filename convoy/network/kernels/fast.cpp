@@ -52,6 +52,7 @@ HWY_INLINE void with_constant(int value, const Work& work) {
 HWY_AFTER_NAMESPACE();
 
 #include "convoy/network/kernels/convolution_inl.h"
+#include "convoy/network/kernels/norm_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
 
@@ -70,6 +71,10 @@ const Kernels* table() {
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
       .unpool_row = unpool_row,
+      .add_moments = add_moments,
+      .scale_shift = scale_shift,
+      .add_norm_sums = add_norm_sums,
+      .norm_gradient = norm_gradient,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .sum = sum,

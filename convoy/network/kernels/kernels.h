@@ -109,6 +109,48 @@ struct UnpoolRow {
   std::size_t src_row;
 };
 
+/// For each image i of a run [n][16] of one channel, adds to sums[i] the numbers and to
+/// squares[i] the squares, both counted from `around`.
+struct AddMoments {
+  const float* src;
+  std::size_t size;  // a multiple of kPack, here and below
+  float around;
+  double* sums;
+  double* squares;
+};
+
+/// dst = max(floor, scale * src + shift + residual).
+struct ScaleShift {
+  const float* src;
+  float scale, shift;
+  const float* residual = nullptr;  // counts as zeros
+  float floor;                      // 0 makes it a ReLU; minus infinity does nothing
+  float* dst;
+  std::size_t size;
+};
+
+/// For each image i, adds to sums[i] the gradients, and to products[i] those times
+/// (src - mean).
+struct AddNormSums {
+  const float* gradient;
+  const float* src;
+  std::size_t size;
+  float mean;
+  double* sums;
+  double* products;
+};
+
+/// dst = from_gradient * gradient + from_source * (src - mean) + constant for the first
+/// `images` of every sixteen, 0 for the others.
+struct NormGradient {
+  const float* gradient;
+  const float* src;
+  std::size_t size;
+  float mean, from_gradient, from_source, constant;
+  int images;
+  float* dst;
+};
+
 /// Copies part of a matrix into one tile: dst[k * rows + i] is src[i * src_row + k] if
 /// rows become the tile's rows, src[k * src_row + i] if columns do.
 struct ToTile {
@@ -129,6 +171,10 @@ struct Kernels {
   void (*convolution_weights)(const ConvolutionWeights&);
   void (*pool_row)(const PoolRow&);
   void (*unpool_row)(const UnpoolRow&);
+  void (*add_moments)(const AddMoments&);
+  void (*scale_shift)(const ScaleShift&);
+  void (*add_norm_sums)(const AddNormSums&);
+  void (*norm_gradient)(const NormGradient&);
 
   /// dst[i][j] = max(floor, dst[i][j] + bias[i]) for rows of kPack numbers.
   void (*add_bias)(float* dst, const float* bias, int rows, float floor);

@@ -131,6 +131,38 @@ void unpool_row(const UnpoolRow& pool) {
   }
 }
 
+void add_moments(const AddMoments& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const double value = static_cast<double>(work.src[i]) - work.around;
+    work.sums[i % kPack] += value;
+    work.squares[i % kPack] += value * value;
+  }
+}
+
+void scale_shift(const ScaleShift& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const float residual = work.residual == nullptr ? 0 : work.residual[i];
+    work.dst[i] = at_least(work.floor, work.scale * work.src[i] + work.shift + residual);
+  }
+}
+
+void add_norm_sums(const AddNormSums& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const double gradient = work.gradient[i];
+    work.sums[i % kPack] += gradient;
+    work.products[i % kPack] += gradient * (work.src[i] - work.mean);
+  }
+}
+
+void norm_gradient(const NormGradient& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const bool real = static_cast<int>(i % kPack) < work.images;
+    const float gradient = work.from_gradient * work.gradient[i] +
+                           work.from_source * (work.src[i] - work.mean) + work.constant;
+    work.dst[i] = real ? gradient : 0;
+  }
+}
+
 void rows_to_tile(const ToTile& copy) {
   for (int k = 0; k < copy.depth; ++k) {
     for (int i = 0; i < copy.rows; ++i) {
@@ -179,6 +211,10 @@ const Kernels& reference_kernels() {
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
       .unpool_row = unpool_row,
+      .add_moments = add_moments,
+      .scale_shift = scale_shift,
+      .add_norm_sums = add_norm_sums,
+      .norm_gradient = norm_gradient,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .sum = sum,

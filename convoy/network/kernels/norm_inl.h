@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batch normalisation, a run of numbers of one channel at a time. Included once for each
+// instruction set, by fast.cpp.
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+// Sums of this many pixels stay in single precision before they are added up in double.
+constexpr std::size_t kPixelsAChunk = 64;
+
+/// Sixteen pairs of sums, one an image, in registers.
+struct PairSums {
+  V first[kVectors], second[kVectors];
+
+  HWY_INLINE PairSums() {
+    for (int v = 0; v < kVectors; ++v) first[v] = second[v] = hn::Zero(D());
+  }
+
+  HWY_INLINE void add_to(double* firsts, double* seconds) const {
+    HWY_ALIGN float numbers[2][kPack];
+    for (int v = 0; v < kVectors; ++v) {
+      hn::Store(first[v], D(), numbers[0] + v * kWidth);
+      hn::Store(second[v], D(), numbers[1] + v * kWidth);
+    }
+    for (int i = 0; i < kPack; ++i) {
+      firsts[i] += static_cast<double>(numbers[0][i]);
+      seconds[i] += static_cast<double>(numbers[1][i]);
+    }
+  }
+};
+
+void add_moments(const AddMoments& work) {
+  const D d;
+  const V around = hn::Set(d, work.around);
+  for (std::size_t i = 0; i < work.size;) {
+    const std::size_t end = std::min(work.size, i + kPixelsAChunk * kPack);
+    PairSums sums;
+    for (; i < end; i += kPack) {
+      for (int v = 0; v < kVectors; ++v) {
+        const V value = hn::Sub(hn::LoadU(d, work.src + i + v * kWidth), around);
+        sums.first[v] = hn::Add(sums.first[v], value);
+        sums.second[v] = hn::MulAdd(value, value, sums.second[v]);
+      }
+    }
+    sums.add_to(work.sums, work.squares);
+  }
+}
+
+void add_norm_sums(const AddNormSums& work) {
+  const D d;
+  const V mean = hn::Set(d, work.mean);
+  for (std::size_t i = 0; i < work.size;) {
+    const std::size_t end = std::min(work.size, i + kPixelsAChunk * kPack);
+    PairSums sums;
+    for (; i < end; i += kPack) {
+      for (int v = 0; v < kVectors; ++v) {
+        const V gradient = hn::LoadU(d, work.gradient + i + v * kWidth);
+        const V value = hn::Sub(hn::LoadU(d, work.src + i + v * kWidth), mean);
+        sums.first[v] = hn::Add(sums.first[v], gradient);
+        sums.second[v] = hn::MulAdd(gradient, value, sums.second[v]);
+      }
+    }
+    sums.add_to(work.sums, work.products);
+  }
+}
+
+void scale_shift(const ScaleShift& work) {
+  const D d;
+  const V scale = hn::Set(d, work.scale), shift = hn::Set(d, work.shift);
+  const V floor = hn::Set(d, work.floor);
+  if (work.residual == nullptr) {
+    for (std::size_t i = 0; i < work.size; i += kWidth) {
+      const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
+      hn::StoreU(at_least(floor, value), d, work.dst + i);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < work.size; i += kWidth) {
+    const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
+    const V sum = hn::Add(value, hn::LoadU(d, work.residual + i));
+    hn::StoreU(at_least(floor, sum), d, work.dst + i);
+  }
+}
+
+void norm_gradient(const NormGradient& work) {
+  const D d;
+  const V mean = hn::Set(d, work.mean), constant = hn::Set(d, work.constant);
+  const V from_gradient = hn::Set(d, work.from_gradient);
+  const V from_source = hn::Set(d, work.from_source);
+  for (std::size_t i = 0; i < work.size; i += kPack) {
+    for (int v = 0; v < kVectors; ++v) {
+      const std::size_t at = i + static_cast<std::size_t>(v) * kWidth;
+      const int real = work.images - v * kWidth;
+      const V value = hn::Sub(hn::LoadU(d, work.src + at), mean);
+      const V sum = hn::MulAdd(from_source, value, constant);
+      const V gradient = hn::MulAdd(from_gradient, hn::LoadU(d, work.gradient + at), sum);
+      const auto kept =
+          hn::FirstN(d, static_cast<std::size_t>(std::clamp(real, 0, kWidth)));
+      hn::StoreU(hn::IfThenElseZero(kept, gradient), d, work.dst + at);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();
