@@ -21,6 +21,10 @@ from torch_models import INPUTS, MODELS
 BATCH = 19  # odd, and no multiple of any vector
 SAMPLES = 24
 FOLDER = pathlib.Path(__file__).parent.parent / "tests" / "network" / "fixtures"
+# So that a test is soon done.
+SMALLER_INPUTS = {"resnet18": (3, 64, 64), "resnet50": (3, 64, 64)}
+# A deep network with a large rate goes astray from any difference.
+DEEP_RATES = {"resnet50": 1e-5}
 SGD = {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True}
 
 
@@ -37,11 +41,15 @@ def uniform(count, seed):
 
 
 def fill(model):
+    """Weights within PyTorch's default bounds; scales of batch norms between 0.5 and 1.5."""
+    scales = {name + ".weight" for name, module in model.named_modules()
+              if isinstance(module, torch.nn.BatchNorm2d)}
     bound = np.float32(0)
-    for number, parameter in enumerate(model.parameters()):
+    for number, (name, parameter) in enumerate(model.named_parameters()):
         if parameter.dim() > 1:
             bound = np.float32(1) / np.sqrt(np.float32(parameter[0].numel()))
-        values = uniform(parameter.numel(), number + 1) * bound
+        values = uniform(parameter.numel(), number + 1)
+        values = 1 + values / 2 if name in scales else values * bound
         parameter.data = torch.from_numpy(values).reshape(parameter.shape)
 
 
@@ -55,11 +63,14 @@ def make(name):
     torch.manual_seed(0)
     model = MODELS[name](dropout=False)
     fill(model)
-    shape = INPUTS[name]
+    shape = SMALLER_INPUTS.get(name, INPUTS[name])
     images = torch.from_numpy(uniform(BATCH * int(np.prod(shape)), 1000)).reshape(BATCH, *shape)
     labels = torch.arange(BATCH) * 7 % 10
-    optimizer = torch.optim.SGD(model.parameters(), **SGD)
-    fixture = {"model": name, "batch": BATCH, "sgd": SGD, "losses": []}
+    sgd = dict(SGD)
+    if any(isinstance(module, torch.nn.BatchNorm2d) for module in model.modules()):
+        sgd["lr"] = DEEP_RATES.get(name, 1e-3)
+    optimizer = torch.optim.SGD(model.parameters(), **sgd)
+    fixture = {"model": name, "input": shape, "batch": BATCH, "sgd": sgd, "losses": []}
     for step in range(3):
         optimizer.zero_grad()
         logits = model(images)
@@ -71,6 +82,8 @@ def make(name):
             fixture["gradients"] = {
                 key: describe(value.grad) for key, value in model.named_parameters()}
         optimizer.step()
+    fixture["statistics"] = {
+        key: describe(value) for key, value in model.named_buffers() if "running" in key}
     fixture["values"] = {key: describe(value) for key, value in model.named_parameters()}
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{name}.json").write_text(json.dumps(fixture, indent=1) + "\n")

@@ -45,5 +45,112 @@ def mlp6(classes=10, dropout=True):
     return _sequential(*layers, (f"fc{len(widths)}", nn.Linear(widths[-1], classes)))
 
 
-MODELS = {"lenet5": lenet5, "cnn1": cnn1, "mlp6": mlp6}
-INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "mlp6": (3, 32, 32)}
+class Vgg11(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        layers, source = [], 3
+        for width in [64, "M", 128, "M", 256, 256, "M", 512, 512, "M", 512, 512, "M"]:
+            if width == "M":
+                layers.append(nn.MaxPool2d(2))
+                continue
+            layers += [nn.Conv2d(source, width, 3, padding=1), nn.BatchNorm2d(width),
+                       nn.ReLU(inplace=True)]
+            source = width
+        self.layers = nn.Sequential(*layers)
+        self.fc1 = nn.Linear(512, classes)
+
+    def forward(self, x):
+        return self.fc1(self.layers(x).flatten(1))
+
+
+def _convolution(source, width, kernel, step=1):
+    return nn.Conv2d(source, width, kernel, stride=step, padding=kernel // 2, bias=False)
+
+
+class _Block(nn.Module):
+    """A residual block; `kernels` are those of its convolutions, the step is at `stepping`."""
+
+    def __init__(self, source, widths, kernels, stepping, step):
+        super().__init__()
+        self.count = len(widths)
+        sources = [source, *widths]
+        for i, (width, kernel) in enumerate(zip(widths, kernels), start=1):
+            own = step if i == stepping else 1
+            setattr(self, f"conv{i}", _convolution(sources[i - 1], width, kernel, own))
+            setattr(self, f"bn{i}", nn.BatchNorm2d(width))
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if step != 1 or source != widths[-1]:
+            self.downsample = nn.Sequential(
+                _convolution(source, widths[-1], 1, step), nn.BatchNorm2d(widths[-1]))
+
+    def forward(self, x):
+        out = x
+        for i in range(1, self.count + 1):
+            out = getattr(self, f"bn{i}")(getattr(self, f"conv{i}")(out))
+            if i < self.count:
+                out = self.relu(out)
+        out += x if self.downsample is None else self.downsample(x)
+        return self.relu(out)
+
+
+class ResNet(nn.Module):
+    """Residual networks under torchvision's names."""
+
+    def __init__(self, blocks, bottleneck, small_images, classes):
+        super().__init__()
+        self.conv1 = _convolution(3, 64, 3) if small_images else _convolution(3, 64, 7, 2)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.relu = nn.ReLU(inplace=True)
+        self.maxpool = nn.Identity() if small_images else nn.MaxPool2d(3, 2, 1)
+        source = 64
+        for group, count in enumerate(blocks):
+            width, row = 64 << group, []
+            for i in range(count):
+                step = 2 if group > 0 and i == 0 else 1
+                if bottleneck:
+                    row.append(_Block(source, [width, width, 4 * width], [1, 3, 1], 2, step))
+                else:
+                    row.append(_Block(source, [width, width], [3, 3], 1, step))
+                source = 4 * width if bottleneck else width
+            setattr(self, f"layer{group + 1}", nn.Sequential(*row))
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(source, classes)
+
+    def forward(self, x):
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(self.avgpool(x).flatten(1))
+
+
+def cnn2(classes=10, dropout=True):
+    return _sequential(
+        ("conv1", nn.Conv2d(3, 32, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2),
+        ("conv2", nn.Conv2d(32, 64, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Dropout(0.25 if dropout else 0.0), nn.Flatten(),
+        ("fc1", nn.Linear(4096, 512)), nn.ReLU(), nn.Dropout(0.5 if dropout else 0.0),
+        ("fc2", nn.Linear(512, classes)))
+
+
+def vgg11(classes=10, dropout=True):
+    return Vgg11(classes)
+
+
+def resnet18_cifar(classes=10, dropout=True):
+    return ResNet([2, 2, 2, 2], bottleneck=False, small_images=True, classes=classes)
+
+
+def resnet18(classes=10, dropout=True):
+    return ResNet([2, 2, 2, 2], bottleneck=False, small_images=False, classes=classes)
+
+
+def resnet50(classes=10, dropout=True):
+    return ResNet([3, 4, 6, 3], bottleneck=True, small_images=False, classes=classes)
+
+
+MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
+          "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50}
+# Of the usual images.
+INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
+          "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "resnet18_cifar": (3, 32, 32),
+          "resnet18": (3, 224, 224), "resnet50": (3, 224, 224)}
