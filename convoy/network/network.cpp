@@ -77,7 +77,7 @@ void Network::plan(const Model& model, const Layout& layout) {
   arena_plan.solve();
   refuse_more_than_memory(arena_plan.bytes(), options_.most_samples);
   classes_ = context.src.size();
-  loss_ = std::make_unique<SoftmaxLoss>(context);
+  loss_ = std::make_unique<SoftmaxLoss>(context, options_.label_smoothing);
   arena_ = Arena(std::move(arena_plan));
 }
 
