@@ -43,11 +43,7 @@ Trainer::Trainer(const Settings& settings)
                  team_),
       optimizer_(work_.layout, chosen_sgd(settings), team_),
       strategy_(values_, gradients_, optimizer_),
-      loader_(work_.data.train, work_.samples.train,
-              {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
-               .seed = settings.train.seed,
-               .normalization = work_.normalization,
-               .augmentation = chosen_augmentation(settings)}),
+      loader_(work_.data.train, work_.samples.train, training_loader(settings, work_)),
       schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
   initialize(work_.layout, settings.train.seed, values_);
   if (settings.train.ema == 0) return;

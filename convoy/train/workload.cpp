@@ -57,6 +57,11 @@ Normalization choose_normalization(const DataSettings& settings, const Dataset& 
   return settings.normalize == "channel" ? measure_channels(data) : measure(data);
 }
 
+Augmentation chosen_augmentation(const std::string& name) {
+  if (name == "crop_flip") return Augmentation::crop_flip;
+  return name == "crop_alternate" ? Augmentation::crop_alternate : Augmentation::none;
+}
+
 Curve chosen_curve(const std::string& name) {
   if (name == "step") return Curve::step;
   if (name == "cosine") return Curve::cosine;
@@ -115,10 +120,11 @@ SgdOptions chosen_sgd(const Settings& settings) {
           .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
 }
 
-Augmentation chosen_augmentation(const Settings& settings) {
-  if (settings.train.augment == "crop_flip") return Augmentation::crop_flip;
-  return settings.train.augment == "crop_alternate" ? Augmentation::crop_alternate
-                                                    : Augmentation::none;
+LoaderOptions training_loader(const Settings& settings, const Workload& work) {
+  return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
+          .seed = settings.train.seed,
+          .normalization = work.normalization,
+          .augmentation = chosen_augmentation(settings.train.augment)};
 }
 
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "convoy/data/dataset.h"
-#include "convoy/loader/augmentation.h"
-#include "convoy/loader/normalization.h"
-#include "convoy/loader/order.h"
+#include "convoy/loader/loader.h"
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/network/model.h"
 #include "convoy/optimizer/schedule.h"
@@ -44,7 +42,7 @@ const Kernels& chosen_kernels(const Settings& settings);
 int chosen_threads(const Settings& settings);
 std::size_t chosen_lanes(const Settings& settings);
 SgdOptions chosen_sgd(const Settings& settings);
-Augmentation chosen_augmentation(const Settings& settings);
+LoaderOptions training_loader(const Settings& settings, const Workload& work);
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
                                 std::size_t steps_in_epoch);
 
