@@ -8,6 +8,7 @@
 
 #include "apps/commands.h"
 #include "convoy/base/text.h"
+#include "convoy/train/loader_bench.h"
 #include "convoy/train/step_bench.h"
 
 namespace convoy {
@@ -17,6 +18,13 @@ struct BenchArguments {
   SettingArguments settings;
   StepBenchOptions options;
   bool as_json = false;
+
+  void add_to(CLI::App& command) {
+    settings.add_to(command);
+    command.add_option("--seconds", options.seconds, "how long to measure (2)")
+        ->check(CLI::Range(0.01, 3600.0));
+    command.add_flag("--json", as_json, "one JSON object");
+  }
 };
 
 void print_json(const StepBenchResult& result) {
@@ -56,24 +64,57 @@ ExitCode bench(const BenchArguments& arguments) {
   return ExitCode::done;
 }
 
+ExitCode bench_the_loader(const BenchArguments& arguments) {
+  const Settings settings = arguments.settings.resolve();
+  const LoaderBenchResult result = bench_loader(settings, arguments.options.seconds);
+  if (arguments.as_json) {
+    const nlohmann::ordered_json json = {{"data", settings.data.name},
+                                         {"augment", settings.train.augment},
+                                         {"batch_size", settings.train.batch_size},
+                                         {"images", result.images},
+                                         {"image_us", result.image_us},
+                                         {"images_per_second", result.images_per_second}};
+    fmt::print("{}\n", json.dump());
+    return ExitCode::done;
+  }
+  fmt::print("{}, augment {}, batch {}, {} images\n", settings.data.name,
+             settings.train.augment, settings.train.batch_size,
+             with_commas(result.images));
+  fmt::print("image     {:.2f} us\n", result.image_us);
+  fmt::print("images/s  {}\n",
+             with_commas(static_cast<std::uint64_t>(result.images_per_second)));
+  return ExitCode::done;
+}
+
+void add_bench_loader(CLI::App& bench, Action& action) {
+  auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* loader =
+      bench.add_subcommand("loader", "Images a second that the loader prepares");
+  loader->footer(
+      "Examples:\n  convoy bench loader data=fashion_mnist\n"
+      "  convoy bench loader data=synthetic train.augment=crop_flip --json\n");
+  arguments->add_to(*loader);
+  loader->callback([arguments, &action] {
+    action = [arguments] { return bench_the_loader(*arguments); };
+  });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure the speed of this machine");
   command->require_subcommand(1);
-  command->footer("Example:\n  convoy bench step model=lenet5\n");
+  command->footer("Examples:\n  convoy bench step model=lenet5\n  convoy bench loader\n");
   CLI::App* step = command->add_subcommand(
       "step", "Time of a training step on made-up images; data settings do not matter");
   step->footer(
       "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"
       "  convoy bench step model=cnn1 cluster.threads=1 --json\n");
-  arguments->settings.add_to(*step);
-  step->add_option("--seconds", arguments->options.seconds, "how long to measure (2)")
-      ->check(CLI::Range(0.01, 3600.0));
-  step->add_flag("--json", arguments->as_json, "one JSON object");
+  arguments->add_to(*step);
   step->callback(
       [arguments, &action] { action = [arguments] { return bench(*arguments); }; });
+  add_bench_loader(*command, action);
 }
 
 }  // namespace convoy

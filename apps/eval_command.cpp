@@ -60,10 +60,11 @@ ExitCode eval(const EvalArguments& arguments) {
       checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
 
   ThreadTeam team(chosen_threads(settings));
-  Evaluator evaluator(work.model, work.layout, chosen_kernels(settings), statistics,
+  Evaluator evaluator(work.model, work.layout,
+                      {.flip = settings.eval.flip, .kernels = &chosen_kernels(settings)},
                       team);
   const EvaluationResult result =
-      evaluator.run(work.data.test, state.normalization, values);
+      evaluator.run(work.data.test, state.normalization, {values, statistics});
 
   nlohmann::ordered_json json = classification_json(result.matrix);
   json["checkpoint"] = checkpoint.string();

@@ -2,6 +2,8 @@
 
 #include "convoy/loader/loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,19 +31,12 @@ const LoaderOptions& checked(const LoaderOptions& options, const Dataset& data,
           "a whole number from 1");
   require(!samples.empty(), InputKind::data, "samples of " + data.name, 0,
           "at least one");
-  check(options.normalization.deviation > 0, "a deviation is positive");
+  require(options.normalization.fits(data.shape), InputKind::data,
+          "means and deviations for " + data.name,
+          static_cast<long long>(options.normalization.moments.size()),
+          fmt::format("1, or 1 for each of {} channels", data.shape.channels));
   check(std::ranges::max(samples) < data.size(), "samples are of the dataset");
   return options;
-}
-
-std::array<float, 256> normalized_bytes(const Normalization& normalization) {
-  std::array<float, 256> table;
-  for (std::size_t byte = 0; byte < table.size(); ++byte) {
-    const double scaled = static_cast<double>(byte) / 255;
-    table[byte] =
-        static_cast<float>((scaled - normalization.mean) / normalization.deviation);
-  }
-  return table;
 }
 
 }  // namespace
@@ -52,7 +47,9 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
       batch_size_(std::min(checked(options, data, samples).batch_size, samples.size())),
       order_(std::move(samples), options.seed, options.shuffle),
       batches_((order_.size() + batch_size_ - 1) / batch_size_),
-      table_(normalized_bytes(options.normalization)),
+      pixels_(data.shape, options.normalization),
+      seed_(options.seed),
+      augmentation_(options.augmentation),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
   for (Slot& slot : ring_) {
     slot.images = AlignedBuffer<float>(batch_size_ * data.shape.size());
@@ -75,6 +72,7 @@ void Loader::start_epoch(int epoch, std::size_t first_batch) {
   std::unique_lock lock(mutex_);
   stop_filling(lock);
   order_.start_epoch(epoch);
+  epoch_ = epoch;
   next_ = oldest_ = filled_ = first_batch;
   end_ = batches_;
   changed_.notify_all();
@@ -124,9 +122,10 @@ void Loader::fill(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
   const auto samples = order_.at({begin, std::min(begin + batch_size_, order_.size())});
-  float* pixel = slot.images.data();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    for (const std::uint8_t byte : data_.image(samples[i])) *pixel++ = table_[byte];
+    const View view = view_of(augmentation_, seed_, epoch_, samples[i]);
+    pixels_.write(data_.image(samples[i]), view,
+                  slot.images.data() + i * data_.shape.size());
     slot.labels[i] = data_.labels[samples[i]];
   }
   slot.batch = {slot.images.span().first(samples.size() * data_.shape.size()),

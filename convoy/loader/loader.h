@@ -12,12 +12,12 @@
 //   | batch 7 | batch 8 (in use) | batch 9 | ...
 //
 // What is in a batch follows from samples, seed, epoch and batch number alone, however
-// many are prepared ahead. The last batch of an epoch may be smaller; it is neither
-// padded nor dropped. Nothing is allocated from one batch to the next.
+// many are prepared ahead; how an image is augmented, from seed, epoch and its own
+// number. The last batch of an epoch may be smaller; it is neither padded nor dropped.
+// Nothing is allocated from one batch to the next.
 
 #pragma once
 
-#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +28,10 @@
 
 #include "convoy/base/aligned.h"
 #include "convoy/data/dataset.h"
+#include "convoy/loader/augmentation.h"
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/order.h"
+#include "convoy/loader/pixels.h"
 
 namespace convoy {
 
@@ -41,9 +43,10 @@ struct Batch {
 
 struct LoaderOptions {
   std::size_t batch_size = 64;
-  std::uint64_t seed = 1;  // of the order
+  std::uint64_t seed = 1;  // of order and augmentation
   bool shuffle = true;
   Normalization normalization{};
+  Augmentation augmentation = Augmentation::none;
   int ahead = 2;  // batches prepared in advance, at least 1
 };
 
@@ -54,7 +57,8 @@ class Loader {
   /// `samples` are the numbers of those used, each once an epoch.
   ///
   /// Throws InputError of kind `settings` if batch_size or ahead is 0, of kind `data` if
-  /// there are no samples. Requires: all samples < data.size().
+  /// there are no samples or the normalization is of other images. Requires: all samples
+  /// < data.size(); deviations above 0.
   Loader(const Dataset& data, std::vector<std::uint32_t> samples,
          const LoaderOptions& options);
   ~Loader();
@@ -92,7 +96,10 @@ class Loader {
   std::size_t batch_size_;  // or the number of samples, if that is less
   Order order_;
   std::size_t batches_;
-  std::array<float, 256> table_;  // a byte's normalised value
+  PixelTables pixels_;
+  std::uint64_t seed_;
+  Augmentation augmentation_;
+  int epoch_ = 0;
   std::vector<Slot> ring_;
   double seconds_waited_ = 0;
 

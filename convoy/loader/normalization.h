@@ -4,14 +4,28 @@
 
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "convoy/data/dataset.h"
+#include "convoy/data/statistics.h"
 
 namespace convoy {
 
-/// A byte b becomes (b / 255 - mean) / deviation.
+/// A byte b of channel c becomes (b / 255 - mean) / deviation, with the channel's own
+/// moments or those of all.
 struct Normalization {
-  double mean = 0;
-  double deviation = 1;
+  /// One for all channels, or one for each.
+  std::vector<PixelMoments> moments = {{.mean = 0, .deviation = 1}};
+
+  const PixelMoments& of(std::size_t channel) const {
+    return moments.size() == 1 ? moments.front() : moments.at(channel);
+  }
+
+  bool fits(Shape image) const {
+    return moments.size() == 1 ||
+           moments.size() == static_cast<std::size_t>(image.channels);
+  }
 
   bool operator==(const Normalization&) const = default;
 };
@@ -19,5 +33,8 @@ struct Normalization {
 /// Mean and deviation of all pixels of the dataset, which should be the training one.
 /// Throws InputError of kind `data` if all pixels are alike.
 Normalization measure(const Dataset& data);
+
+/// As measure(), each channel on its own.
+Normalization measure_channels(const Dataset& data);
 
 }  // namespace convoy

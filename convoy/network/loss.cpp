@@ -22,8 +22,9 @@ double LossSum::accuracy() const {
   return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
 }
 
-SoftmaxLoss::SoftmaxLoss(const StageContext& context)
+SoftmaxLoss::SoftmaxLoss(const StageContext& context, float smoothing)
     : classes_(context.src.size()),
+      smoothing_(smoothing),
       largest_(context.most_packs * kPack),
       log_sums_(context.most_packs * kPack),
       losses_(context.most_packs * kPack),
@@ -49,6 +50,7 @@ LossSum SoftmaxLoss::forward(const Pass& pass, const float* logits,
       // small logarithm would not be.
       losses_[n] = log_sums_[n] -
                    (of_image[static_cast<std::size_t>(labels[n]) * kPack] - largest_[n]);
+      if (smoothing_ > 0) losses_[n] = smoothed(of_image, n, losses_[n]);
       predictions_[n] = static_cast<std::int32_t>(best);
     }
   });
@@ -60,9 +62,22 @@ LossSum SoftmaxLoss::forward(const Pass& pass, const float* logits,
   return result;
 }
 
+/// The loss of an image whose loss without smoothing is `loss`.
+double SoftmaxLoss::smoothed(const float* of_image, std::size_t image,
+                             double loss) const {
+  double below_largest = 0;
+  for (std::size_t c = 0; c < classes_; ++c) {
+    below_largest += largest_[image] - of_image[c * kPack];
+  }
+  const double of_all = log_sums_[image] + below_largest / static_cast<double>(classes_);
+  return (1 - smoothing_) * loss + smoothing_ * of_all;
+}
+
 void SoftmaxLoss::backward(const Pass& pass, const float* logits,
                            std::span<const std::int32_t> labels, float scale,
                            float* gradient) const {
+  const float of_each = smoothing_ / static_cast<float>(classes_);
+  const float of_label = 1 - smoothing_ + of_each;
   pass.team.run(pass.packs, [&](std::size_t pack, int) {
     std::fill_n(gradient + pack * classes_ * kPack, classes_ * kPack, 0.0f);
     const std::size_t last = std::min(labels.size(), (pack + 1) * kPack);
@@ -70,7 +85,8 @@ void SoftmaxLoss::backward(const Pass& pass, const float* logits,
       const std::size_t image = pack * classes_ * kPack + n % kPack;
       for (std::size_t c = 0; c < classes_; ++c) {
         const std::size_t i = image + c * kPack;
-        const float target = static_cast<std::size_t>(labels[n]) == c ? 1.0f : 0.0f;
+        const float target =
+            static_cast<std::size_t>(labels[n]) == c ? of_label : of_each;
         gradient[i] = scale * (std::exp(logits[i] - largest_[n] - log_sums_[n]) - target);
       }
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SoftmaxLoss: softmax with cross-entropy over a network's last activation.
+//
+// With smoothing s the target of a sample is 1 - s for its label and s shared by all
+// classes alike, the label among them, as in PyTorch's CrossEntropyLoss.
 
 #pragma once
 
@@ -25,7 +28,8 @@ struct LossSum {
 
 class SoftmaxLoss {
  public:
-  SoftmaxLoss(const StageContext& context);
+  /// Requires: 0 <= smoothing < 1.
+  explicit SoftmaxLoss(const StageContext& context, float smoothing = 0);
 
   /// Loss of the samples whose labels are given; remembers what backward needs.
   LossSum forward(const Pass& pass, const float* logits,
@@ -40,7 +44,10 @@ class SoftmaxLoss {
   std::span<const std::int32_t> predictions() const { return predictions_; }
 
  private:
+  double smoothed(const float* of_image, std::size_t image, double loss) const;
+
   std::size_t classes_;
+  float smoothing_;
   // By image: the largest logit, log of the sum of exponentials relative to it, the loss.
   std::vector<float> largest_, log_sums_;
   std::vector<double> losses_;

@@ -90,7 +90,7 @@ void Network::plan(const Model& model, const Layout& layout) {
   refuse_more_than_memory(arena_plan.bytes(), options_.most_samples);
   classes_ = specs.back().dst.size();
   context.src = specs.back().dst;
-  loss_ = std::make_unique<SoftmaxLoss>(context);
+  loss_ = std::make_unique<SoftmaxLoss>(context, options_.label_smoothing);
   arena_ = Arena(std::move(arena_plan));
 }
 

@@ -39,6 +39,7 @@ struct Samples {
 struct NetworkOptions {
   std::size_t most_samples = 64;  // in one pass
   bool training = true;           // false: forward only, without dropout
+  float label_smoothing = 0;      // of the loss
   const Kernels* kernels = &fast_kernels();
   /// The running statistics, borrowed; needed without training if the model has any.
   const FlatBuffer* statistics = nullptr;

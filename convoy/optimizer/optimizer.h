@@ -18,6 +18,9 @@ class Optimizer {
 
   virtual void set_learning_rate(float rate) = 0;
 
+  /// Of the updates to come, as a schedule asks for.
+  virtual void set_momentum(float momentum) = 0;
+
   /// Updates the values in `range` from the gradients there. Each element once a step.
   virtual void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) = 0;
 };

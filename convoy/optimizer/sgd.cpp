@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t kChunk = 16 << 10;
 
 template <bool kNesterov>
-void update_chunk(const SgdOptions& options, std::size_t count,
-                  const float* __restrict gradients, float* __restrict velocities,
-                  float* __restrict values) {
-  const auto [rate, momentum, weight_decay, nesterov] = options;
+void update_elements(const SgdOptions& options, float weight_decay, std::size_t count,
+                     const float* __restrict gradients, float* __restrict velocities,
+                     float* __restrict values) {
+  const float rate = options.rate, momentum = options.momentum;
   for (std::size_t i = 0; i < count; ++i) {
     const float d = gradients[i] + weight_decay * values[i];
     const float velocity = momentum * velocities[i] + d;
@@ -26,17 +26,41 @@ void update_chunk(const SgdOptions& options, std::size_t count,
 }  // namespace
 
 Sgd::Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team)
-    : options_(options), velocity_(layout), team_(team) {}
+    : options_(options), velocity_(layout), team_(team) {
+  plan_stretches(layout);
+}
+
+void Sgd::plan_stretches(const Layout& layout) {
+  stretches_.push_back({0, options_.weight_decay});
+  for (const Segment& segment : layout.segments()) {
+    const bool decays = segment.role == Role::weight || !options_.decay_only_weights;
+    const float weight_decay = decays ? options_.weight_decay : 0;
+    if (stretches_.back().weight_decay == weight_decay) {
+      stretches_.back().end = segment.range.end;
+    } else {
+      stretches_.push_back({segment.range.end, weight_decay});
+    }
+  }
+  stretches_.back().end = layout.size();
+}
 
 void Sgd::update(Range range, FlatBuffer& values, const FlatBuffer& gradients) {
   const std::size_t chunks = (range.size() + kChunk - 1) / kChunk;
   team_.run(chunks, [&](std::size_t chunk, int) {
     const std::size_t begin = range.begin + chunk * kChunk;
-    const std::size_t count = std::min(kChunk, range.end - begin);
-    const auto update = options_.nesterov ? update_chunk<true> : update_chunk<false>;
-    update(options_, count, gradients.data() + begin, velocity_.data() + begin,
-           values.data() + begin);
+    update_chunk({begin, std::min(range.end, begin + kChunk)}, values, gradients);
   });
+}
+
+void Sgd::update_chunk(Range range, FlatBuffer& values, const FlatBuffer& gradients) {
+  const auto update = options_.nesterov ? update_elements<true> : update_elements<false>;
+  auto stretch = std::ranges::upper_bound(stretches_, range.begin, {}, &Stretch::end);
+  for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
+    const std::size_t end = std::min(range.end, stretch->end);
+    update(options_, stretch->weight_decay, end - begin, gradients.data() + begin,
+           velocity_.data() + begin, values.data() + begin);
+    begin = end;
+  }
 }
 
 }  // namespace convoy

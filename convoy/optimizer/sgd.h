@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <vector>
+
 #include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
 
@@ -17,7 +19,8 @@ struct SgdOptions {
   float rate = 0.01f;
   float momentum = 0;
   float weight_decay = 0;
-  bool nesterov = false;  // needs momentum
+  bool nesterov = false;            // needs momentum
+  bool decay_only_weights = false;  // leaves out what has another role; PyTorch does not
 };
 
 class Sgd final : public Optimizer {
@@ -26,10 +29,21 @@ class Sgd final : public Optimizer {
   Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team);
 
   void set_learning_rate(float rate) override { options_.rate = rate; }
+  void set_momentum(float momentum) override { options_.momentum = momentum; }
   void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) override;
 
  private:
+  /// A range of the buffer with one weight decay.
+  struct Stretch {
+    std::size_t end;  // it begins where the one before ends
+    float weight_decay;
+  };
+
+  void plan_stretches(const Layout& layout);
+  void update_chunk(Range range, FlatBuffer& values, const FlatBuffer& gradients);
+
   SgdOptions options_;
+  std::vector<Stretch> stretches_;
   FlatBuffer velocity_;
   ThreadTeam& team_;
 };

@@ -35,6 +35,12 @@ class FlatBuffer {
   AlignedBuffer<float> numbers_;
 };
 
+/// What a trained network is: its parameters and running statistics, borrowed.
+struct Weights {
+  const FlatBuffer& values;
+  const FlatBuffer& statistics;
+};
+
 /// Adds the numbers of every segment, in the layout's order, without padding.
 inline void add_to_digest(const Layout& layout, const FlatBuffer& numbers,
                           Sha256& digest) {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,30 @@ void write_model(const fs::path& path, std::initializer_list<SavedPart> parts) {
   write_safetensors(path, tensors);
 }
 
+/// A number that is the same for all channels, or a list with one for each.
+json by_channel(const Normalization& normalization, double PixelMoments::*moment) {
+  const auto& moments = normalization.moments;
+  if (moments.size() == 1) return moments.front().*moment;
+  json numbers = json::array();
+  for (const PixelMoments& of_channel : moments) numbers.push_back(of_channel.*moment);
+  return numbers;
+}
+
+std::vector<double> numbers_of(const json& by_channel) {
+  if (by_channel.is_array()) return by_channel;
+  return {by_channel.get<double>()};
+}
+
+Normalization normalization_from_json(const json& content) {
+  const std::vector<double> means = numbers_of(content.at("mean"));
+  const std::vector<double> deviations = numbers_of(content.at("deviation"));
+  Normalization normalization{.moments = {}};
+  for (std::size_t c = 0; c < std::min(means.size(), deviations.size()); ++c) {
+    normalization.moments.push_back({means[c], deviations[c]});
+  }
+  return normalization;
+}
+
 json to_json(const CheckpointState& state) {
   return {{"model", state.model},
           {"data", state.data},
@@ -42,8 +67,8 @@ json to_json(const CheckpointState& state) {
           {"samples", state.samples},
           {"seed", state.seed},
           {"normalization",
-           {{"mean", state.normalization.mean},
-            {"deviation", state.normalization.deviation}}}};
+           {{"mean", by_channel(state.normalization, &PixelMoments::mean)},
+            {"deviation", by_channel(state.normalization, &PixelMoments::deviation)}}}};
 }
 
 CheckpointState state_from_json(const json& state) {
@@ -53,8 +78,7 @@ CheckpointState state_from_json(const json& state) {
           .epoch = state.at("epoch"),
           .samples = state.at("samples"),
           .seed = state.at("seed"),
-          .normalization = {state.at("normalization").at("mean"),
-                            state.at("normalization").at("deviation")}};
+          .normalization = normalization_from_json(state.at("normalization"))};
 }
 
 json manifest_of(const fs::path& folder) {
@@ -135,6 +159,20 @@ void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
                     .hint = "the file belongs to another model or number of classes"});
 }
 
+/// Requires: state_from_json() has taken the content.
+void refuse_deviations(const fs::path& path, const json& content) {
+  const json& normalization = content.at("normalization");
+  const std::vector<double> deviations = numbers_of(normalization.at("deviation"));
+  const std::size_t means = numbers_of(normalization.at("mean")).size();
+  const bool all_positive =
+      std::ranges::all_of(deviations, [](double deviation) { return deviation > 0; });
+  if (means > 0 && means == deviations.size() && all_positive) return;
+  throw InputError(InputKind::data, {.where = path.string() + ": normalization.deviation",
+                                     .found = normalization.at("deviation").dump(),
+                                     .expected = "numbers above 0, as many as means",
+                                     .hint = "use another checkpoint"});
+}
+
 }  // namespace
 
 void save_checkpoint(const fs::path& run, const CheckpointState& state,
@@ -174,12 +212,8 @@ CheckpointState load_state(const fs::path& checkpoint) {
   const fs::path path = checkpoint / kStateFile;
   const json content = parse_file(path);
   CheckpointState state = with_fields(path, [&] { return state_from_json(content); });
-  if (state.normalization.deviation > 0) return state;
-  throw InputError(InputKind::data,
-                   {.where = path.string() + ": normalization.deviation",
-                    .found = fmt::format("{}", state.normalization.deviation),
-                    .expected = "a number above 0",
-                    .hint = "use another checkpoint"});
+  refuse_deviations(path, content);
+  return state;
 }
 
 CheckpointState load_checkpoint(const fs::path& checkpoint,

@@ -2,50 +2,106 @@
 
 #include "convoy/train/evaluation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
-
-#include "convoy/loader/loader.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kBatch = 256;
 
+/// Every image mirrored left to right.
+void mirror(std::span<const float> images, Shape shape, std::span<float> mirrored) {
+  const auto width = static_cast<std::size_t>(shape.width);
+  for (std::size_t row = 0; row < images.size(); row += width) {
+    std::ranges::reverse_copy(images.subspan(row, width), mirrored.begin() + row);
+  }
+}
+
+/// The class with the largest logit, the first of equals.
+std::size_t prediction(std::span<const double> logits) {
+  return static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin());
+}
+
+double cross_entropy(std::span<const double> logits, std::size_t label) {
+  const double largest = std::ranges::max(logits);
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit - largest);
+  return std::log(sum) + largest - logits[label];
+}
+
 }  // namespace
 
-Evaluator::Evaluator(const Model& model, const Layout& layout, const Kernels& kernels,
-                     const FlatBuffer& statistics, ThreadTeam& team)
-    : network_(model, layout,
+Evaluator::Evaluator(const Model& model, const Layout& layout,
+                     const EvaluationOptions& options, ThreadTeam& team)
+    : statistics_(build_statistics_layout(model)),
+      network_(model, layout,
                {.most_samples = kBatch,
                 .training = false,
-                .kernels = &kernels,
-                .statistics = &statistics},
-               team) {}
+                .kernels = options.kernels,
+                .statistics = &statistics_},
+               team),
+      image_(model.input),
+      classes_(static_cast<std::size_t>(class_count(model))),
+      flip_(options.flip) {
+  if (!flip_) return;
+  mirrored_.resize(kBatch * image_.size());
+  logits_.resize(kBatch * classes_);
+}
 
 EvaluationResult Evaluator::run(const Dataset& data,
                                 const std::vector<std::uint32_t>& samples,
                                 const Normalization& normalization,
-                                const FlatBuffer& values) {
+                                const Weights& weights) {
+  std::ranges::copy(weights.statistics.numbers(), statistics_.data());
   EvaluationResult result{.sum = {}, .matrix = ConfusionMatrix(data.classes)};
   Loader loader(data, samples,
                 {.batch_size = kBatch, .shuffle = false, .normalization = normalization});
-  PassListener nobody;
   loader.start_epoch(0);
   while (const Batch* batch = loader.next()) {
-    result.sum += network_.forward({batch->images, batch->labels}, values, {}, nobody);
-    const std::span<const std::int32_t> predictions = network_.predictions();
-    for (std::size_t i = 0; i < batch->count; ++i) {
-      result.matrix.add(batch->labels[i], predictions[i]);
-    }
+    flip_ ? add_flipped(*batch, weights.values, result)
+          : add(*batch, weights.values, result);
   }
   return result;
 }
 
 EvaluationResult Evaluator::run(const Dataset& data, const Normalization& normalization,
-                                const FlatBuffer& values) {
+                                const Weights& weights) {
   std::vector<std::uint32_t> all(data.size());
   std::iota(all.begin(), all.end(), 0u);
-  return run(data, all, normalization, values);
+  return run(data, all, normalization, weights);
+}
+
+void Evaluator::add(const Batch& batch, const FlatBuffer& values,
+                    EvaluationResult& result) {
+  PassListener nobody;
+  result.sum += network_.forward({batch.images, batch.labels}, values, {}, nobody);
+  const std::span<const std::int32_t> predictions = network_.predictions();
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    result.matrix.add(batch.labels[i], predictions[i]);
+  }
+}
+
+void Evaluator::add_flipped(const Batch& batch, const FlatBuffer& values,
+                            EvaluationResult& result) {
+  const std::span mirrored = std::span(mirrored_).first(batch.images.size());
+  mirror(batch.images, image_, mirrored);
+  std::ranges::fill(logits_, 0.0);
+  PassListener nobody;
+  for (const std::span<const float> images : {batch.images, {mirrored}}) {
+    network_.forward({images, batch.labels}, values, {}, nobody);
+    for (std::size_t i = 0; i < batch.count * classes_; ++i) {
+      logits_[i] += 0.5 * network_.logit(i / classes_, i % classes_);
+    }
+  }
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const std::span logits = std::span(logits_).subspan(i * classes_, classes_);
+    const auto label = static_cast<std::size_t>(batch.labels[i]);
+    const std::size_t predicted = prediction(logits);
+    result.sum += {cross_entropy(logits, label), predicted == label ? 1u : 0u, 1};
+    result.matrix.add(batch.labels[i], static_cast<std::int32_t>(predicted));
+  }
 }
 
 }  // namespace convoy

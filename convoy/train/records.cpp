@@ -52,7 +52,8 @@ void Records::start_epoch(int epoch) {
   window_watch_.restart();
 }
 
-void Records::step(const LossSum& loss, double seconds) {
+void Records::step(const LossSum& loss, double seconds, double learning_rate) {
+  learning_rate_ = learning_rate;
   ++steps_;
   ++steps_in_this_epoch_;
   images_ += loss.samples;
@@ -84,7 +85,7 @@ void Records::write_step(const LossSum& loss) {
        {"epoch", epoch_},
        {"loss", loss.mean_loss()},
        {"accuracy", loss.accuracy()},
-       {"lr", options_.learning_rate},
+       {"lr", learning_rate_},
        {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())}});
   window_sum_ = {};
   window_watch_.restart();
@@ -99,7 +100,7 @@ LossSum Records::end_epoch() {
                   {"epoch", epoch_},
                   {"loss", epoch_sum_.mean_loss()},
                   {"accuracy", epoch_sum_.accuracy()},
-                  {"lr", options_.learning_rate},
+                  {"lr", learning_rate_},
                   {"seconds", seconds},
                   {"images_per_second", images_per_second}});
   say(fmt::format(

@@ -44,7 +44,6 @@ struct RecordOptions {
   std::size_t steps_in_epoch = 1;
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
-  double learning_rate = 0;
 };
 
 class Records {
@@ -54,8 +53,9 @@ class Records {
 
   void start_epoch(int epoch);
 
-  /// One step is done: its loss, and how long it took from batch to new values.
-  void step(const LossSum& loss, double seconds);
+  /// One step is done: its loss, how long it took from batch to new values, and the
+  /// learning rate it was made with.
+  void step(const LossSum& loss, double seconds, double learning_rate);
 
   /// The epoch is over. Returns the mean over its steps so far.
   LossSum end_epoch();
@@ -80,6 +80,7 @@ class Records {
   RecordOptions options_;
   int epoch_ = 0;  // from 1
   std::size_t steps_ = 0, steps_in_this_epoch_ = 0, images_ = 0;
+  double learning_rate_ = 0;        // of the last step
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation

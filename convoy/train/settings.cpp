@@ -41,6 +41,49 @@ void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& or
                         .hint = "optimizer.momentum=0.9 is usual"});
 }
 
+void check_normalization(const DataSettings& data, const SettingOrigins& origins) {
+  const bool given = !data.mean.empty() || !data.deviation.empty();
+  if (data.normalize != "fixed" && given) {
+    const char* name = data.mean.empty() ? "data.deviation" : "data.mean";
+    throw settings_error({.where = origin(origins, name),
+                          .found = "numbers with data.normalize=" + data.normalize,
+                          .expected = "no numbers, or data.normalize=fixed",
+                          .hint = ""});
+  }
+  if (data.normalize != "fixed" || (given && data.mean.size() == data.deviation.size())) {
+    return;
+  }
+  throw settings_error(
+      {.where = origin(origins, "data.normalize"),
+       .found = fmt::format("fixed with {} means and {} deviations", data.mean.size(),
+                            data.deviation.size()),
+       .expected = "data.mean and data.deviation with one number each for all channels, "
+                   "or one for each",
+       .hint = ""});
+}
+
+void check_schedule(const Settings& settings, const SettingOrigins& origins) {
+  const ScheduleSettings& schedule = settings.schedule;
+  const auto refuse = [&](const char* name, double found, const std::string& expected) {
+    throw settings_error({.where = origin(origins, name),
+                          .found = fmt::format("{}", found),
+                          .expected = expected,
+                          .hint = ""});
+  };
+  if (schedule.name == "onecycle" && schedule.warmup_epochs > 0) {
+    refuse("schedule.warmup_epochs", schedule.warmup_epochs,
+           "0 with schedule=onecycle, whose way up is schedule.pct_start");
+  }
+  if (schedule.warmup_epochs > settings.train.epochs) {
+    refuse("schedule.warmup_epochs", schedule.warmup_epochs,
+           fmt::format("at most {}, the run's epochs", settings.train.epochs));
+  }
+  if (schedule.name == "cosine" && schedule.min_lr > settings.optimizer.lr) {
+    refuse("schedule.min_lr", schedule.min_lr,
+           fmt::format("at most {}, the learning rate", settings.optimizer.lr));
+  }
+}
+
 void check_run(const RunSettings& run, const SettingOrigins& origins) {
   if (run.dir.empty()) {
     throw settings_error({.where = origin(origins, "run.dir"),
@@ -74,7 +117,16 @@ bool plain_in_yaml(std::string_view text) {
          std::ranges::find(kSpecial, text) == std::end(kSpecial);
 }
 
+void emit_list(YAML::Emitter& out, Numbers& numbers) {
+  out << YAML::Flow << YAML::BeginSeq;
+  for (double& number : numbers) out << value_text(&number);
+  out << YAML::EndSeq;
+}
+
 void emit_value(YAML::Emitter& out, const Field& field) {
+  if (const auto* numbers = std::get_if<Numbers*>(&field)) {
+    return emit_list(out, **numbers);
+  }
   const std::string text = value_text(field);
   if (std::holds_alternative<std::string*>(field) && !plain_in_yaml(text)) {
     out << YAML::DoubleQuoted;
@@ -114,7 +166,9 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
     check_value(setting, origin(origins, setting.name), copy);
   }
   check_lanes(settings.train, origins);
+  check_normalization(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
+  check_schedule(settings, origins);
   check_run(settings.run, origins);
 }
 

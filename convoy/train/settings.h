@@ -11,8 +11,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace convoy {
+
+using Numbers = std::vector<double>;
 
 struct ModelSettings {
   std::string name = "lenet5";
@@ -36,8 +39,10 @@ struct SyntheticSettings {
 struct DataSettings {
   std::string name = "fashion_mnist";
   std::string root;  // folder of the files; empty: the usual places are searched
-  double train_fraction = 1.0;  // part of the training set that is used
-  double val_fraction = 0.0;    // part of it that is held out for validation
+  double train_fraction = 1.0;    // part of the training set that is used
+  double val_fraction = 0.0;      // part of it that is held out for validation
+  std::string normalize = "all";  // or "channel", "fixed"
+  Numbers mean, deviation;        // if fixed: one for all channels, or one for each
   SyntheticSettings synthetic;
 
   bool operator==(const DataSettings&) const = default;
@@ -45,11 +50,14 @@ struct DataSettings {
 
 struct TrainSettings {
   int epochs = 6;
-  int max_steps = 0;       // 0: no limit
-  int batch_size = 64;     // samples of one update, over all ranks together
-  int lanes = 0;           // slices of a batch; 0: one a rank
-  std::uint64_t seed = 1;  // everything random follows from it
-  int log_every = 50;      // steps from one step record to the next
+  int max_steps = 0;             // 0: no limit
+  int batch_size = 64;           // samples of one update, over all ranks together
+  int lanes = 0;                 // slices of a batch; 0: one a rank
+  std::uint64_t seed = 1;        // everything random follows from it
+  int log_every = 50;            // steps from one step record to the next
+  std::string augment = "none";  // or "crop_flip", "crop_alternate"
+  double label_smoothing = 0;    // part of a target that all classes share
+  double ema = 0;                // decay a step of the values' moving average; 0: none
 
   bool operator==(const TrainSettings&) const = default;
 };
@@ -60,8 +68,29 @@ struct OptimizerSettings {
   double momentum = 0.9;
   double weight_decay = 0.0;
   bool nesterov = false;
+  bool decay_norm_and_bias = true;  // false: weight decay is for weights alone
 
   bool operator==(const OptimizerSettings&) const = default;
+};
+
+/// The learning rate's way through the run. Each schedule reads its own of these.
+struct ScheduleSettings {
+  std::string name = "constant";  // or "step", "cosine", "onecycle"
+  double warmup_epochs = 0;       // in which the rate grows to optimizer.lr
+  int step_epochs = 30;
+  Numbers milestones;  // epochs; instead of every step_epochs
+  double gamma = 0.1;
+  double min_lr = 0;
+  double max_lr = 0;  // 0: optimizer.lr
+  double pct_start = 0.3;
+  double div_factor = 25;
+  double final_div_factor = 1e4;
+  std::string anneal = "cos";  // or "linear"
+  bool cycle_momentum = true;
+  double base_momentum = 0.85;
+  double max_momentum = 0.95;
+
+  bool operator==(const ScheduleSettings&) const = default;
 };
 
 struct StrategySettings {
@@ -82,6 +111,12 @@ struct NetworkSettings {
   bool operator==(const NetworkSettings&) const = default;
 };
 
+struct EvalSettings {
+  bool flip = false;  // logits are the mean of those of an image and its mirror image
+
+  bool operator==(const EvalSettings&) const = default;
+};
+
 struct RunSettings {
   std::string dir = "runs";  // folder of all runs
   std::string name;  // of this run's folder; empty: made from date, time, model ...
@@ -94,9 +129,11 @@ struct Settings {
   DataSettings data;
   TrainSettings train;
   OptimizerSettings optimizer;
+  ScheduleSettings schedule;
   StrategySettings strategy;
   ClusterSettings cluster;
   NetworkSettings network;
+  EvalSettings eval;
   RunSettings run;
 
   bool operator==(const Settings&) const = default;

@@ -13,6 +13,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/text.h"
 #include "convoy/train/settings_fault.h"
 
 namespace convoy {
@@ -80,9 +81,20 @@ class Collector {
     if (!group && !is_choice(name) && !find_setting(name))
       throw unknown_setting(name, here);
     if (node.IsMap() && group) return visit_map(node, name + ".");
-    if (!node.IsScalar()) throw not_a_value(node, name, here);
+    const bool list = node.IsSequence() && is_list(name);
+    if (!node.IsScalar() && !list) throw not_a_value(node, name, here);
     refuse_second(lines_, target(name), line, here);
-    found_.push_back({name, node.Scalar(), here});
+    found_.push_back({name, list ? list_text(node, name, here) : node.Scalar(), here});
+  }
+
+  static std::string list_text(const YAML::Node& list, const std::string& name,
+                               const std::string& here) {
+    std::vector<std::string> texts;
+    for (const YAML::Node& one : list) {
+      if (!one.IsScalar()) throw not_a_value(one, name, here);
+      texts.push_back(one.Scalar());
+    }
+    return "[" + join(texts) + "]";
   }
 
   static InputError not_a_value(const YAML::Node& node, const std::string& name,

@@ -7,7 +7,7 @@
 //   defaults
 //   config files, in their order
 //   experiment=NAME on the command line, in their order
-//   model=NAME, data=NAME, optimizer=NAME, strategy=NAME on the command line, in order
+//   model=NAME, data=NAME, optimizer=NAME ... on the command line, in their order
 //   dotted.name=value on the command line, in order
 //
 // group=NAME sets `group.name` and lays configs/<group>/<NAME>.yaml, if there is one,

@@ -14,6 +14,7 @@ namespace {
 
 SettingKind kind_of(const Setting& setting, const Field& field) {
   if (std::holds_alternative<double*>(field)) return SettingKind::number;
+  if (std::holds_alternative<Numbers*>(field)) return SettingKind::numbers;
   if (std::holds_alternative<bool*>(field)) return SettingKind::truth;
   if (!std::holds_alternative<std::string*>(field)) return SettingKind::whole;
   const bool free = std::holds_alternative<std::monostate>(setting.rule);

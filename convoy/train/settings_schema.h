@@ -14,15 +14,17 @@ struct KnownNames {
   std::vector<std::string> models;
   std::vector<std::string> datasets;
   std::vector<std::string> optimizers;
+  std::vector<std::string> schedules;
   std::vector<std::string> strategies;
 };
 
 enum class SettingKind {
-  whole,   // a whole number
-  number,  // any finite number
-  truth,   // true or false
-  text,    // UTF-8 without control characters
-  choice   // one of some names
+  whole,    // a whole number
+  number,   // any finite number
+  numbers,  // a list of them
+  truth,    // true or false
+  text,     // UTF-8 without control characters
+  choice    // one of some names
 };
 
 struct SettingInfo {

@@ -32,6 +32,9 @@ const std::vector<Setting>& table() {
       {PLACE(data.root), kAny, "folder of the dataset's files; empty: the usual places are searched"},
       {PLACE(data.train_fraction), above_to(0, 1), "part of the training set that is used"},
       {PLACE(data.val_fraction), from_below(0, 1), "part of the training set held out for validation"},
+      {PLACE(data.normalize), Choices{"all", "channel", "fixed"}, "mean and deviation of pixels: measured over all, by channel, or given"},
+      {PLACE(data.mean), from_to(0, 1), "given means, one for all channels or one for each, of pixels from 0 to 1"},
+      {PLACE(data.deviation), above_to(0, 1), "given deviations, as many as means"},
       {PLACE(data.synthetic.channels), from_to(1, 1024), "channels of an image of data=synthetic"},
       {PLACE(data.synthetic.height), from_to(1, 4096), "height of its images"},
       {PLACE(data.synthetic.width), from_to(1, 4096), "width of its images"},
@@ -45,14 +48,33 @@ const std::vector<Setting>& table() {
       {PLACE(train.lanes), from_to(0, 65535), "slices a batch is cut into; 0: one a rank"},
       {PLACE(train.seed), from(0), "everything random follows from it"},
       {PLACE(train.log_every), from(1), "steps from one step record to the next"},
+      {PLACE(train.augment), Choices{"none", "crop_flip", "crop_alternate"}, "how images vary from epoch to epoch"},
+      {PLACE(train.label_smoothing), from_below(0, 1), "part of a target that is spread over all classes"},
+      {PLACE(train.ema), from_below(0, 1), "decay a step of the moving average of values that is evaluated and saved; 0: none"},
       {PLACE(optimizer.name), &KnownNames::optimizers, "the optimizer"},
       {PLACE(optimizer.lr), from_to(0, kLargest), "learning rate"},
       {PLACE(optimizer.momentum), from_below(0, 1), "momentum of sgd"},
       {PLACE(optimizer.weight_decay), from_to(0, kLargest), "L2 penalty, added to the gradient"},
       {PLACE(optimizer.nesterov), kAny, "Nesterov's momentum; needs momentum above 0"},
+      {PLACE(optimizer.decay_norm_and_bias), kAny, "weight decay also for biases and norms; false: for weights alone"},
+      {PLACE(schedule.name), &KnownNames::schedules, "the learning rate's way through the run"},
+      {PLACE(schedule.warmup_epochs), from(0), "epochs in which the rate first grows to optimizer.lr; not for onecycle"},
+      {PLACE(schedule.step_epochs), from(1), "step: epochs from one change of the rate to the next"},
+      {PLACE(schedule.milestones), from(0), "step: epochs after which the rate changes, instead of every step_epochs"},
+      {PLACE(schedule.gamma), from_to(0, kLargest), "step: what the rate is multiplied with"},
+      {PLACE(schedule.min_lr), from_to(0, kLargest), "cosine: the rate at the end"},
+      {PLACE(schedule.max_lr), from_to(0, kLargest), "onecycle: the rate at the top; 0: optimizer.lr"},
+      {PLACE(schedule.pct_start), from_to(0, 1), "onecycle: part of the steps that lead to the top"},
+      {PLACE(schedule.div_factor), above_to(0, kLargest), "onecycle: the top rate is the first times this"},
+      {PLACE(schedule.final_div_factor), above_to(0, kLargest), "onecycle: the first rate is the last times this"},
+      {PLACE(schedule.anneal), Choices{"cos", "linear"}, "onecycle: the form of both ways"},
+      {PLACE(schedule.cycle_momentum), kAny, "onecycle: momentum goes the other way; false: it stays optimizer.momentum"},
+      {PLACE(schedule.base_momentum), from_below(0, 1), "onecycle: momentum at the top rate"},
+      {PLACE(schedule.max_momentum), from_below(0, 1), "onecycle: momentum at the first and last rate"},
       {PLACE(strategy.name), &KnownNames::strategies, "how the ranks agree on an update"},
       {PLACE(cluster.threads), from_to(0, 4096), "threads of a rank; 0: all cores this process may use"},
       {PLACE(network.kernels), Choices{"fast", "reference"}, "which kernels compute"},
+      {PLACE(eval.flip), kAny, "evaluate the mean of an image's logits and its mirror image's"},
       {PLACE(run.dir), kAny, "folder in which runs get theirs"},
       {PLACE(run.name), kAny, "name of the run's folder; empty: made from date, time, model and strategy"},
   };
@@ -74,6 +96,12 @@ std::span<const Setting> settings_table() { return table(); }
 const Setting* find_setting(std::string_view name) {
   const auto row = std::ranges::find(table(), name, &Setting::name);
   return row == table().end() ? nullptr : &*row;
+}
+
+bool is_list(std::string_view name) {
+  const Setting* setting = find_setting(name);
+  Settings defaults;
+  return setting && std::holds_alternative<Numbers*>(setting->field(defaults));
 }
 
 const Setting* find_option_setting(std::string_view group) {

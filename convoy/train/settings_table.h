@@ -22,9 +22,9 @@
 namespace convoy {
 
 /// A setting's place in Settings. Its type there decides how it is read and printed.
-using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*>;
+using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*, Numbers*>;
 
-/// The numbers from low to high; an open end is itself left out.
+/// The numbers from low to high; an open end is itself left out. Of a list, each number.
 struct Bounds {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
@@ -53,6 +53,9 @@ const Setting* find_setting(std::string_view name);
 
 /// The setting `group.name` if options of the group can be chosen by `group=option`.
 const Setting* find_option_setting(std::string_view group);
+
+/// Whether the setting of that name is a list.
+bool is_list(std::string_view name);
 
 /// The one group of options that are only files.
 inline constexpr std::string_view kExperiment = "experiment";

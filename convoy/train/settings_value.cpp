@@ -37,6 +37,29 @@ std::errc read(std::string_view text, std::string& value) {
   return {};
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// "[0.1, 0.2]" or "0.1,0.2". Nothing is an empty list.
+std::errc read(std::string_view text, Numbers& numbers) {
+  numbers.clear();
+  text = trimmed(text);
+  if (text.starts_with('[') && text.ends_with(']')) {
+    text = trimmed(text.substr(1, text.size() - 2));
+  }
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::errc error = read(trimmed(text.substr(0, comma)), numbers.emplace_back());
+    if (error != std::errc{}) return error;
+    if (comma + 1 == text.size()) return std::errc::invalid_argument;  // ends in a comma
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return {};
+}
+
 // ---- checking
 
 bool within(double value, const Bounds& bounds) {
@@ -58,6 +81,10 @@ bool obeys(const Rule& rule, Number value) {
 }
 
 bool obeys(const Rule&, bool) { return true; }
+
+bool obeys(const Rule& rule, const Numbers& numbers) {
+  return std::ranges::all_of(numbers, [&](double one) { return obeys(rule, one); });
+}
 
 bool obeys(const Rule& rule, const std::string& value) {
   const auto* choices = std::get_if<Choices>(&rule);
@@ -98,6 +125,7 @@ std::string type_text(const Field& field) {
   if (std::holds_alternative<std::string*>(field)) {
     return "text in UTF-8 without control characters";
   }
+  if (std::holds_alternative<Numbers*>(field)) return "a list of numbers";
   return std::holds_alternative<double*>(field) ? "a number" : "a whole number";
 }
 
@@ -116,6 +144,29 @@ std::string hint_for(const Setting& setting, const Field& field, const std::stri
   if (error == std::errc::result_out_of_range) return overflow_hint(field);
   const auto* all = options(setting.rule, names);
   return all ? nearest_hint(value, *all) : "";
+}
+
+// ---- printing
+
+template <class Plain>
+std::string text_of(const Plain& value) {
+  return fmt::format("{}", value);
+}
+
+std::string text_of(double number) {
+  std::string text = fmt::format("{}", number);
+  // YAML 1.1, which Python reads, takes 1e-05 for text and 1.0e-05 for a number.
+  const std::size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) {
+    text.insert(exponent, ".0");
+  }
+  return text;
+}
+
+std::string text_of(const Numbers& numbers) {
+  std::vector<std::string> texts;
+  for (const double number : numbers) texts.push_back(text_of(number));
+  return "[" + join(texts) + "]";
 }
 
 // ---- UTF-8
@@ -165,16 +216,7 @@ void check_value(const Setting& setting, const std::string& where, Settings& set
 }
 
 std::string value_text(const Field& field) {
-  if (const auto* text = std::get_if<std::string*>(&field)) return **text;
-  std::string text =
-      std::visit([](const auto* place) { return fmt::format("{}", *place); }, field);
-  // YAML 1.1, which Python reads, takes 1e-05 for text and 1.0e-05 for a number.
-  const std::size_t exponent = text.find('e');
-  const bool number = std::holds_alternative<double*>(field);
-  if (number && exponent != std::string::npos && text.find('.') == std::string::npos) {
-    text.insert(exponent, ".0");
-  }
-  return text;
+  return std::visit([](const auto* place) { return text_of(*place); }, field);
 }
 
 std::string expected_text(const Setting& setting, const KnownNames& names) {

@@ -35,18 +35,24 @@ Trainer::Trainer(const Settings& settings)
                {.most_samples = Lanes::most_samples(
                     static_cast<std::size_t>(settings.train.batch_size),
                     chosen_lanes(settings)),
+                .label_smoothing = static_cast<float>(settings.train.label_smoothing),
                 .kernels = &chosen_kernels(settings)},
                team_),
       lanes_(network_, work_.layout, chosen_lanes(settings), team_),
-      evaluator_(work_.model, work_.layout, chosen_kernels(settings), statistics_, team_),
+      evaluator_(work_.model, work_.layout,
+                 {.flip = settings.eval.flip, .kernels = &chosen_kernels(settings)},
+                 team_),
       optimizer_(work_.layout, chosen_sgd(settings), team_),
       strategy_(values_, gradients_, optimizer_),
-      loader_(work_.data.train, work_.samples.train,
-              {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
-               .seed = settings.train.seed,
-               .normalization = work_.normalization}) {
+      loader_(work_.data.train, work_.samples.train, training_loader(settings, work_)),
+      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
   initialize(work_.layout, settings.train.seed, values_, work_.model.first_weights);
   initialize_statistics(work_.statistics_layout, statistics_);
+  if (settings.train.ema == 0) return;
+  average_.emplace(work_.layout, settings.train.ema, team_);
+  average_->update(0, {0, values_.size()}, values_);
+  average_statistics_.emplace(work_.statistics_layout, settings.train.ema, team_);
+  average_statistics_->update(0, {0, statistics_.size()}, statistics_);
 }
 
 Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest& stop,
@@ -56,8 +62,7 @@ Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest&
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
-                   .log_every = settings_.train.log_every,
-                   .learning_rate = settings_.optimizer.lr});
+                   .log_every = settings_.train.log_every});
   Outcome outcome;
   bool more = true;
   for (int epoch = 1; more && epoch <= settings_.train.epochs; ++epoch) {
@@ -85,17 +90,30 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
   records.start_epoch(epoch);
   loader_.start_epoch(epoch);
   while (const Batch* batch = loader_.next()) {
-    const Stopwatch step;
-    const PassKey key = {settings_.train.seed,
-                         static_cast<std::uint32_t>(records.steps())};
-    const LossSum loss = lanes_.run({batch->images, batch->labels}, values_, key,
-                                    gradients_, statistics_, strategy_);
-    strategy_.step();
-    records.step(loss, step.seconds());
+    const Stopwatch watch_of_step;
+    LossSum loss;
+    const double rate = update(*batch, records.steps(), loss);
+    records.step(loss, watch_of_step.seconds(), rate);
     if (is_over(records, loss, stop, outcome)) break;
   }
   seconds_.training += watch.seconds();
   outcome.train = records.end_epoch();
+}
+
+/// One update, number `step` from 0. Returns the learning rate it was made with.
+double Trainer::update(const Batch& batch, std::size_t step, LossSum& loss) {
+  const StepRates rates = schedule_.at(step);
+  optimizer_.set_learning_rate(static_cast<float>(rates.rate));
+  optimizer_.set_momentum(static_cast<float>(rates.momentum));
+  const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
+  loss = lanes_.run({batch.images, batch.labels}, values_, key, gradients_, statistics_,
+                    strategy_);
+  strategy_.step();
+  if (average_) {
+    average_->update(step, {0, values_.size()}, values_);
+    average_statistics_->update(step, {0, statistics_.size()}, statistics_);
+  }
+  return rates.rate;
 }
 
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
@@ -116,10 +134,11 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
 EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
                                    Outcome& outcome) {
   const Stopwatch watch;
+  const Weights weights = {values(), statistics()};
   EvaluationResult result =
       split == "val" ? evaluator_.run(work_.data.train, work_.samples.validation,
-                                      work_.normalization, values_)
-                     : evaluator_.run(work_.data.test, work_.normalization, values_);
+                                      work_.normalization, weights)
+                     : evaluator_.run(work_.data.test, work_.normalization, weights);
   seconds_.evaluating += watch.seconds();
   records.evaluation(split, result.sum, watch.seconds());
   if (!std::isfinite(result.sum.loss)) declare_diverged(records, outcome);
@@ -140,7 +159,7 @@ void Trainer::save(const RunFolder& folder, const Records& records) {
                    .samples = consumed,
                    .seed = settings_.train.seed,
                    .normalization = work_.normalization},
-                  {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
+                  {{work_.layout, values()}, {work_.statistics_layout, statistics()}});
   seconds_.checkpointing += watch.seconds();
 }
 
@@ -171,11 +190,14 @@ std::string Trainer::plan() const {
   text +=
       fmt::format("steps     {} an epoch, {} in all\n",
                   with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
+  text += fmt::format("schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
+                      settings_.schedule.name, schedule_.at(0).rate,
+                      schedule_.at(steps_planned() - 1).rate);
   text += fmt::format(
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
       human_bytes(buffer), human_bytes(buffer + lanes_.extra_bytes()),
-      human_bytes(buffer), human_bytes(network_.arena_bytes()),
+      human_bytes(average_ ? 2 * buffer : buffer), human_bytes(network_.arena_bytes()),
       human_bytes(evaluator_.arena_bytes()),
       human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
   return text;
@@ -224,7 +246,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"communication", {{{"bytes_sent", 0}, {"bytes_received", 0}}}},
       {"peak_rss_bytes", {peak_memory_bytes()}},
       {"weights_sha256",
-       weights_sha256(work_.layout, values_, work_.statistics_layout, statistics_)},
+       weights_sha256(work_.layout, values(), work_.statistics_layout, statistics())},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
 }
 

@@ -16,6 +16,8 @@
 #include "convoy/base/thread_team.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/lanes.h"
+#include "convoy/optimizer/moving_average.h"
+#include "convoy/optimizer/schedule.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/single.h"
 #include "convoy/train/evaluation.h"
@@ -51,8 +53,12 @@ class Trainer {
                 const std::string& command);
 
   const Workload& work() const { return work_; }
-  const FlatBuffer& values() const { return values_; }
-  const FlatBuffer& statistics() const { return statistics_; }
+  /// What is evaluated and saved: the values and running statistics, or their averages if
+  /// there are any.
+  const FlatBuffer& values() const { return average_ ? average_->average() : values_; }
+  const FlatBuffer& statistics() const {
+    return average_statistics_ ? average_statistics_->average() : statistics_;
+  }
 
  private:
   struct Seconds {
@@ -61,6 +67,7 @@ class Trainer {
 
   void train_epoch(int epoch, Records& records, const StopRequest& stop,
                    Outcome& outcome);
+  double update(const Batch& batch, std::size_t step, LossSum& loss);
   bool is_over(const Records& records, const LossSum& loss, const StopRequest& stop,
                Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
@@ -79,6 +86,8 @@ class Trainer {
   Sgd optimizer_;
   Single strategy_;
   Loader loader_;
+  Schedule schedule_;
+  std::optional<MovingAverage> average_, average_statistics_;
   Seconds seconds_;
 };
 

@@ -37,6 +37,37 @@ void check_batch_size(const Settings& settings, std::size_t samples) {
        .hint = "use a smaller batch or more data"});
 }
 
+/// The numbers of the settings, checked against the images.
+Normalization given_normalization(const DataSettings& settings, const Dataset& data) {
+  Normalization normalization{.moments = {}};
+  for (std::size_t c = 0; c < settings.mean.size(); ++c) {
+    normalization.moments.push_back({settings.mean[c], settings.deviation.at(c)});
+  }
+  if (normalization.fits(data.shape)) return normalization;
+  throw InputError(InputKind::settings,
+                   {.where = "data.mean and data.deviation",
+                    .found = fmt::format("{} numbers", settings.mean.size()),
+                    .expected = fmt::format("1 number, or {}, the channels of {}",
+                                            data.shape.channels, data.name),
+                    .hint = ""});
+}
+
+Normalization choose_normalization(const DataSettings& settings, const Dataset& data) {
+  if (settings.normalize == "fixed") return given_normalization(settings, data);
+  return settings.normalize == "channel" ? measure_channels(data) : measure(data);
+}
+
+Augmentation chosen_augmentation(const std::string& name) {
+  if (name == "crop_flip") return Augmentation::crop_flip;
+  return name == "crop_alternate" ? Augmentation::crop_alternate : Augmentation::none;
+}
+
+Curve chosen_curve(const std::string& name) {
+  if (name == "step") return Curve::step;
+  if (name == "cosine") return Curve::cosine;
+  return name == "onecycle" ? Curve::onecycle : Curve::constant;
+}
+
 }  // namespace
 
 Workload load_workload(const Settings& settings) {
@@ -46,7 +77,7 @@ Workload load_workload(const Settings& settings) {
                                {.train_fraction = settings.data.train_fraction,
                                 .val_fraction = settings.data.val_fraction,
                                 .seed = settings.train.seed});
-  work.normalization = measure(work.data.train);
+  work.normalization = choose_normalization(settings.data, work.data.train);
   work.model = make_model(settings.model.name, work.data.train.shape,
                           static_cast<int>(work.data.train.classes.size()));
   work.layout = build_layout(work.model);
@@ -64,6 +95,7 @@ KnownNames known_names() {
   KnownNames names{.models = model_names(),
                    .datasets = {},
                    .optimizers = {"sgd"},
+                   .schedules = {"constant", "step", "cosine", "onecycle"},
                    .strategies = {"single"}};
   for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
   return names;
@@ -85,7 +117,39 @@ SgdOptions chosen_sgd(const Settings& settings) {
   return {.rate = static_cast<float>(settings.optimizer.lr),
           .momentum = static_cast<float>(settings.optimizer.momentum),
           .weight_decay = static_cast<float>(settings.optimizer.weight_decay),
-          .nesterov = settings.optimizer.nesterov};
+          .nesterov = settings.optimizer.nesterov,
+          .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
+}
+
+LoaderOptions training_loader(const Settings& settings, const Workload& work) {
+  return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
+          .seed = settings.train.seed,
+          .normalization = work.normalization,
+          .augmentation = chosen_augmentation(settings.train.augment)};
+}
+
+ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
+                                std::size_t steps_in_epoch) {
+  const ScheduleSettings& schedule = settings.schedule;
+  const double rate = settings.optimizer.lr;
+  return {.curve = chosen_curve(schedule.name),
+          .rate = rate,
+          .momentum = settings.optimizer.momentum,
+          .steps = steps,
+          .steps_in_epoch = steps_in_epoch,
+          .warmup_epochs = schedule.warmup_epochs,
+          .step_epochs = schedule.step_epochs,
+          .milestones = schedule.milestones,
+          .gamma = schedule.gamma,
+          .min_rate = schedule.min_lr,
+          .one_cycle = {.max_rate = schedule.max_lr > 0 ? schedule.max_lr : rate,
+                        .way_up = schedule.pct_start,
+                        .div_factor = schedule.div_factor,
+                        .final_div_factor = schedule.final_div_factor,
+                        .linear = schedule.anneal == "linear",
+                        .cycle_momentum = schedule.cycle_momentum,
+                        .base_momentum = schedule.base_momentum,
+                        .max_momentum = schedule.max_momentum}};
 }
 
 }  // namespace convoy

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "convoy/data/dataset.h"
-#include "convoy/loader/normalization.h"
-#include "convoy/loader/order.h"
+#include "convoy/loader/loader.h"
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/network/model.h"
+#include "convoy/optimizer/schedule.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
 #include "convoy/train/settings.h"
@@ -42,5 +42,8 @@ const Kernels& chosen_kernels(const Settings& settings);
 int chosen_threads(const Settings& settings);
 std::size_t chosen_lanes(const Settings& settings);
 SgdOptions chosen_sgd(const Settings& settings);
+LoaderOptions training_loader(const Settings& settings, const Workload& work);
+ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
+                                std::size_t steps_in_epoch);
 
 }  // namespace convoy

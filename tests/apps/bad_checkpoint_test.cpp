@@ -200,7 +200,9 @@ TEST_F(BadCheckpoint, WithoutAFieldOfItsStateIsRefused) {
 }
 
 TEST_F(BadCheckpoint, WithADeviationThatCannotBeIsRefused) {
-  for (const double deviation : {0.0, -1.0}) {
+  const json empty = json::array();
+  for (const json& deviation :
+       {json(0.0), json(-1.0), json{0.5, 0.0}, json{1.0, 2.0}, empty}) {
     change_state(
         [&](json& content) { content["normalization"]["deviation"] = deviation; });
 

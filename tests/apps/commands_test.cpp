@@ -26,7 +26,8 @@ TEST_F(CommandLine, HasHelpWithAnExampleForEveryCommand) {
   for (const Arguments& command :
        {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"models"},
         Arguments{"data"}, Arguments{"data", "list"}, Arguments{"data", "get"},
-        Arguments{"data", "check"}, Arguments{"bench"}, Arguments{"bench", "step"}}) {
+        Arguments{"data", "check"}, Arguments{"bench"}, Arguments{"bench", "step"},
+        Arguments{"bench", "loader"}}) {
     std::string example = "\n  convoy";
     for (const std::string& word : command) example += " " + word;
 
@@ -111,6 +112,18 @@ TEST_F(CommandLine, ChecksTheDatasetOfTheSystem) {
 TEST_F(CommandLine, SaysThatThereIsNothingToGetForSyntheticData) {
   EXPECT_THAT(output({"data", "get", "synthetic"}), HasSubstr("nothing to get"));
   expect_nothing_written();
+}
+
+TEST_F(CommandLine, MeasuresTheLoader) {
+  const json result = json::parse(
+      output({"bench", "loader", "--json", "--seconds", "0.05", "data=synthetic",
+              "data.synthetic.train_count=100", "train.augment=crop_flip"}));
+
+  EXPECT_EQ(result.at("augment"), "crop_flip");
+  EXPECT_GT(result.at("images"), 0);
+  EXPECT_NEAR(
+      result.at("images_per_second").get<double>() * result.at("image_us").get<double>(),
+      1e6, 1);
 }
 
 TEST_F(CommandLine, MeasuresAStep) {

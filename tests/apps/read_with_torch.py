@@ -71,7 +71,8 @@ def read_idx(path):
 def evaluate(checkpoint, name, images, labels):
     model = load_model(checkpoint, name)
     state = json.loads((checkpoint / "state.json").read_text())["normalization"]
-    pixels = (read_idx(images) / 255 - state["mean"]) / state["deviation"]
+    mean, deviation = (numpy.reshape(state[key], (-1, 1, 1)) for key in ("mean", "deviation"))
+    pixels = (read_idx(images)[:, None] / 255 - mean) / deviation
     predictions = forward(model, name, pixels.astype(numpy.float32)).argmax(1).numpy()
     truth = read_idx(labels)
     print(json.dumps({"correct": int((predictions == truth).sum()), "total": len(truth)}))

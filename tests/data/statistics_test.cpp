@@ -25,6 +25,13 @@ TEST(Statistics, LosesNothingOnManyPixels) {
   EXPECT_DOUBLE_EQ(moments.deviation, 0.5 / 255);
 }
 
+TEST(Statistics, TellsChannelsApart) {
+  const Dataset data{
+      .shape = {2, 1, 2}, .images = {0, 0, 255, 0, 0, 0, 255, 0}, .labels = {0, 0}};
+
+  EXPECT_EQ(channel_moments(data), (std::vector<PixelMoments>{{0, 0}, {0.5, 0.5}}));
+}
+
 TEST(Statistics, CountsSamplesByLabel) {
   const Dataset data{.classes = {"a", "b", "c"}, .labels = {2, 0, 2}};
 

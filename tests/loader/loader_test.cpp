@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "tests/data/expect_error.h"
 
 namespace convoy {
 namespace {
@@ -88,7 +90,7 @@ TEST(Loader, TakesABatchLargerThanTheData) {
 
 TEST(Loader, NormalisesPixelsAndKeepsThemWithTheirLabels) {
   const Dataset data = numbered(50);
-  const Normalization normalization{.mean = 0.25, .deviation = 0.5};
+  const Normalization normalization{.moments = {{.mean = 0.25, .deviation = 0.5}}};
   Loader loader(data, all_samples(data),
                 {.batch_size = 7, .normalization = normalization});
   loader.start_epoch(0);
@@ -211,6 +213,50 @@ TEST(Loader, CountsTheTimeItWaited) {
   epoch_of(loader, 0);
 
   EXPECT_GE(loader.seconds_waited(), 0);
+}
+
+/// The images of an epoch by label; sample i of numbered() has label i.
+std::map<int, std::vector<float>> images_of(Loader& loader, int epoch) {
+  std::map<int, std::vector<float>> images;
+  loader.start_epoch(epoch);
+  while (const Batch* batch = loader.next()) {
+    const std::size_t size = batch->images.size() / batch->count;
+    for (std::size_t i = 0; i < batch->count; ++i) {
+      const auto image = batch->images.subspan(i * size, size);
+      images[batch->labels[i]] = {image.begin(), image.end()};
+    }
+  }
+  return images;
+}
+
+TEST(Loader, AugmentsASampleAlikeInAnyBatchAndOrder) {
+  const Dataset data = numbered(90);
+  const auto crop_flip = Augmentation::crop_flip;
+  Loader one(data, all_samples(data), {.batch_size = 7, .augmentation = crop_flip});
+  Loader other(data, all_samples(data),
+               {.batch_size = 32, .shuffle = false, .augmentation = crop_flip});
+  const auto first = images_of(one, 1);
+
+  EXPECT_EQ(first, images_of(other, 1));
+  EXPECT_NE(first, images_of(one, 2));
+  EXPECT_EQ(first, images_of(one, 1));
+}
+
+TEST(Loader, DoesNotAugmentUnlessTold) {
+  const Dataset data = numbered(90);
+  Loader loader(data, all_samples(data), {});
+
+  for (const auto& [label, image] : images_of(loader, 1)) {
+    EXPECT_THAT(image, testing::Each(static_cast<float>(label / 255.0)));
+  }
+}
+
+TEST(Loader, RefusesANormalizationOfOtherImages) {
+  const Dataset data = numbered(4);
+  const Normalization of_three = {.moments = {{0, 1}, {0, 1}, {0, 1}}};
+
+  expect_error(InputKind::data, {"numbered", "3", "1 for each of 1 channels"},
+               [&] { Loader(data, all_samples(data), {.normalization = of_three}); });
 }
 
 TEST(Loader, RefusesWhatCannotBeBatches) {

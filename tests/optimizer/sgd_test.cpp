@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -118,6 +119,75 @@ TEST(Sgd, LeavesAloneWhatIsOutsideTheRange) {
     const bool inside = i >= 100 && i < 20'000;
     ASSERT_EQ(values.data()[i] != before.data()[i], inside) << "element " << i;
   }
+}
+
+/// Units of a weight and a bias, none a multiple of a chunk.
+Layout weights_and_biases() {
+  LayoutBuilder builder(/*unit_multiple=*/16);
+  for (const char* name : {"a", "b", "c"}) {
+    builder.begin_unit();
+    builder.add(name + std::string(".weight"), {10'001}, Role::weight);
+    builder.add(name + std::string(".bias"), {37}, Role::bias);
+  }
+  return std::move(builder).build();
+}
+
+TEST(Sgd, LeavesBiasesOutOfTheDecayIfTold) {
+  const Layout layout = weights_and_biases();
+  for (const bool only_weights : {false, true}) {
+    ThreadTeam team(2);
+    FlatBuffer values(layout), gradients(layout);
+    fill(0, values);
+    Sgd sgd(layout,
+            {.rate = 0.5f, .weight_decay = 0.5f, .decay_only_weights = only_weights},
+            team);
+    FlatBuffer before(layout);
+    fill(0, before);
+
+    sgd.update({0, layout.size()}, values, gradients);
+
+    for (const Segment& segment : layout.segments()) {
+      const bool decays = segment.role == Role::weight || !only_weights;
+      for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
+        ASSERT_EQ(values.data()[i], (decays ? 0.75f : 1.0f) * before.data()[i])
+            << segment.name;
+      }
+    }
+  }
+}
+
+TEST(Sgd, DecaysWeightsAloneInPartsAsInTheWhole) {
+  const Layout layout = weights_and_biases();
+  ThreadTeam team(2), alone(1);
+  const SgdOptions options = {
+      .rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.1f, .decay_only_weights = true};
+  Sgd of_whole(layout, options, team), of_parts(layout, options, alone);
+  FlatBuffer whole(layout), parts(layout), gradients(layout);
+  fill(0, whole);
+  fill(0, parts);
+  fill(1, gradients);
+
+  of_whole.update({0, layout.size()}, whole, gradients);
+  for (const Range range : {Range{10'020, layout.size()}, Range{0, 10'001},
+                            Range{10'001, 10'005}, Range{10'005, 10'020}}) {
+    of_parts.update(range, parts, gradients);
+  }
+
+  EXPECT_EQ(weights_sha256(layout, parts), weights_sha256(layout, whole));
+}
+
+TEST(Sgd, TakesAnotherMomentumFromTheNextUpdate) {
+  const Layout layout = one_segment();
+  ThreadTeam team(1);
+  FlatBuffer values(layout), gradients(layout);
+  gradients.data()[0] = 1;
+
+  Sgd sgd(layout, {.rate = 1}, team);
+  sgd.update({0, 1}, values, gradients);
+  sgd.set_momentum(0.5f);
+  sgd.update({0, 1}, values, gradients);
+
+  EXPECT_EQ(values.data()[0], -2.5f);
 }
 
 TEST(Sgd, TakesAnotherRateFromTheNextUpdate) {

@@ -25,6 +25,7 @@ Layout two_units() {
 class Recorder final : public Optimizer {
  public:
   void set_learning_rate(float) override {}
+  void set_momentum(float) override {}
   void update(Range range, FlatBuffer&, const FlatBuffer&) override {
     ranges.push_back(range);
   }

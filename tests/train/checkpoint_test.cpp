@@ -83,7 +83,7 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
                               .epoch = 7,
                               .samples = 640,
                               .seed = 0xFFFFFFFFFFFFFFFF,
-                              .normalization = {0.1307, 0.3081}};
+                              .normalization = {.moments = {{0.1307, 0.3081}}}};
   save_checkpoint(run.path(), state, {{layout, filled(3)}});
 
   FlatBuffer values(layout);
@@ -98,6 +98,16 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
   EXPECT_EQ(loaded.samples, state.samples);
   EXPECT_EQ(loaded.seed, state.seed);
   EXPECT_EQ(loaded.normalization, state.normalization);
+}
+
+TEST_F(Checkpoint, GivesBackANormalizationByChannel) {
+  const Normalization normalization = {
+      .moments = {{0.49, 0.25}, {1.0 / 3, 0.24}, {0.45, 0.26}}};
+  save_checkpoint(run.path(),
+                  {.model = "lenet5", .data = "cifar10", .normalization = normalization},
+                  layout, filled(3));
+
+  EXPECT_EQ(load_state(find_checkpoint(run.path())).normalization, normalization);
 }
 
 TEST_F(Checkpoint, LeavesPaddingAlone) {

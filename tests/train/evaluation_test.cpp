@@ -21,8 +21,8 @@ class Evaluation : public testing::Test {
  protected:
   EvaluationResult run(const std::vector<std::uint32_t>& samples, int threads) {
     ThreadTeam team(threads);
-    Evaluator evaluator(model, layout, fast_kernels(), statistics, team);
-    return evaluator.run(data, samples, normalization, values);
+    Evaluator evaluator(model, layout, {}, team);
+    return evaluator.run(data, samples, normalization, {values, statistics});
   }
 
   static std::vector<std::uint32_t> samples(std::uint32_t begin, std::uint32_t end) {
@@ -43,9 +43,10 @@ TEST_F(Evaluation, OfAConstantAnswerIsExact) {
   constexpr int answer = 3;  // what the network says to everything
   values.view(layout.segments().back().range)[answer] = 1;
   ThreadTeam team(2);
-  Evaluator evaluator(model, layout, fast_kernels(), statistics, team);
+  Evaluator evaluator(model, layout, {}, team);
 
-  const EvaluationResult result = evaluator.run(data, normalization, values);
+  const EvaluationResult result =
+      evaluator.run(data, normalization, {values, statistics});
 
   const auto right = static_cast<std::uint64_t>(
       std::count(data.labels.begin(), data.labels.end(), answer));
@@ -84,6 +85,42 @@ TEST_F(Evaluation, IsTheSameOnAnyNumberOfThreads) {
     EXPECT_EQ(several.sum.correct, one.sum.correct);
     EXPECT_TRUE(std::ranges::equal(several.matrix.counts(), one.matrix.counts()));
   }
+}
+
+TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
+  initialize(layout, /*seed=*/1, values);
+  Dataset mirrored = data;
+  for (auto row = mirrored.images.begin(); row != mirrored.images.end();
+       row += data.shape.width) {
+    std::reverse(row, row + data.shape.width);
+  }
+  ThreadTeam team(2);
+  Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
+
+  const EvaluationResult one = flip.run(data, normalization, {values, statistics});
+  const EvaluationResult other = flip.run(mirrored, normalization, {values, statistics});
+
+  EXPECT_EQ(one.sum.samples, static_cast<std::uint64_t>(kSamples));
+  EXPECT_EQ(one.sum.loss, other.sum.loss);
+  EXPECT_TRUE(std::ranges::equal(one.matrix.counts(), other.matrix.counts()));
+  EXPECT_NE(one.sum.loss, plain.run(data, normalization, {values, statistics}).sum.loss);
+}
+
+TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
+  initialize(layout, /*seed=*/1, values);
+  const int width = data.shape.width;
+  for (auto row = data.images.begin(); row != data.images.end(); row += width) {
+    std::reverse_copy(row, row + width / 2, row + width - width / 2);
+  }
+  ThreadTeam team(2);
+  Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
+
+  const EvaluationResult one = plain.run(data, normalization, {values, statistics});
+  const EvaluationResult other = flip.run(data, normalization, {values, statistics});
+
+  EXPECT_NEAR(one.sum.loss, other.sum.loss, 1e-3);
+  EXPECT_EQ(one.sum.correct, other.sum.correct);
+  EXPECT_EQ(other.matrix.correct(), other.sum.correct);
 }
 
 TEST_F(Evaluation, DoesNotDropOut) {

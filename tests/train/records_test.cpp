@@ -72,21 +72,19 @@ class RecordsOfARun : public testing::Test {
 
   /// A step of four samples with this loss in all, of which one is right.
   void step(double loss) {
-    records.step({.loss = loss, .correct = 1, .samples = 4}, /*seconds=*/0.001);
+    records.step({.loss = loss, .correct = 1, .samples = 4}, /*seconds=*/0.001,
+                 learning_rate);
   }
+
+  double learning_rate = 0.25;
 
   TemporaryFolder here;
   RunFolder folder = RunFolder::create(here.path(), "a", "default");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
   Progress progress{nowhere.get(), /*terminal=*/false, /*width=*/80};
-  Records records{folder,
-                  progress,
-                  {.epochs = 2,
-                   .steps_in_epoch = 5,
-                   .steps = 10,
-                   .log_every = 2,
-                   .learning_rate = 0.25}};
+  Records records{
+      folder, progress, {.epochs = 2, .steps_in_epoch = 5, .steps = 10, .log_every = 2}};
 };
 
 TEST_F(RecordsOfARun, HoldEveryNthStep) {
@@ -103,6 +101,19 @@ TEST_F(RecordsOfARun, HoldEveryNthStep) {
     EXPECT_EQ(all[i].at("accuracy"), 0.25);
     EXPECT_EQ(all[i].at("lr"), 0.25);
   }
+}
+
+TEST_F(RecordsOfARun, HoldTheLearningRateOfTheStep) {
+  records.start_epoch(1);
+  step(1);
+  learning_rate = 0.125;
+  step(1);
+  records.end_epoch();
+
+  const std::vector<json> all = lines();
+  EXPECT_EQ(all.at(0).at("lr"), 0.125);
+  EXPECT_EQ(all.at(1).at("kind"), "epoch");
+  EXPECT_EQ(all.at(1).at("lr"), 0.125);
 }
 
 TEST_F(RecordsOfARun, HoldTheMeanOfAnEpoch) {

@@ -28,6 +28,7 @@ SettingsContext context() {
   return {.names = {.models = {"lenet5", "cnn1", "mlp6"},
                     .datasets = {"fashion_mnist", "mnist", "synthetic"},
                     .optimizers = {"sgd"},
+                    .schedules = {"constant", "step", "cosine", "onecycle"},
                     .strategies = {"single"}},
           .folders = {}};
 }
@@ -357,6 +358,71 @@ TEST(SettingsError, DeeplyNestedYamlIsRefused) {
 
   EXPECT_THAT(said,
               AllOf(StartsWith("run.yaml:"), Not(HasSubstr("nothing was refused"))));
+}
+
+// ---- lists
+
+TEST(SettingsError, AListOfOtherThanNumbersIsRefused) {
+  for (const std::string text :
+       {"a", "0.1,", ",0.1", "0.1,,0.2", "[0.1", "0.1]", "[0.1 0.2]", "[[0.1]]"}) {
+    EXPECT_THAT(message({"data.mean=" + text}),
+                HasSubstr("a list of numbers from 0 to 1"))
+        << text;
+  }
+}
+
+TEST(SettingsError, ANumberOfAListOutOfRangeIsRefused) {
+  EXPECT_EQ(message({"data.deviation=[0.5,63]"}),
+            "command line: data.deviation\n"
+            "  found:    [0.5,63]\n"
+            "  expected: a list of numbers above 0 up to 1");
+}
+
+TEST(SettingsError, AListInAListIsRefused) {
+  EXPECT_EQ(message_about_file("data.mean: [[0.1], 0.2]\n"),
+            "run.yaml:1: data.mean\n"
+            "  found:    a list\n"
+            "  expected: a list of numbers from 0 to 1");
+}
+
+TEST(SettingsError, MeansWithoutFixedNormalisationAreRefused) {
+  EXPECT_EQ(message({"data.mean=0.5"}),
+            "command line: data.mean\n"
+            "  found:    numbers with data.normalize=all\n"
+            "  expected: no numbers, or data.normalize=fixed");
+}
+
+TEST(SettingsError, FixedNormalisationWithoutItsNumbersIsRefused) {
+  EXPECT_EQ(message({"data.normalize=fixed"}),
+            "command line: data.normalize\n"
+            "  found:    fixed with 0 means and 0 deviations\n"
+            "  expected: data.mean and data.deviation with one number each for all "
+            "channels, or one for each");
+  EXPECT_THAT(message({"data.normalize=fixed", "data.mean=0.5,0.5", "data.deviation=1"}),
+              HasSubstr("fixed with 2 means and 1 deviations"));
+}
+
+// ---- schedules
+
+TEST(SettingsError, AWarmUpBeforeOneCycleIsRefused) {
+  EXPECT_EQ(message({"schedule=onecycle", "schedule.warmup_epochs=2"}),
+            "command line: schedule.warmup_epochs\n"
+            "  found:    2\n"
+            "  expected: 0 with schedule=onecycle, whose way up is schedule.pct_start");
+}
+
+TEST(SettingsError, AWarmUpLongerThanTheRunIsRefused) {
+  EXPECT_THAT(message({"train.epochs=2", "schedule.warmup_epochs=3"}),
+              HasSubstr("at most 2, the run's epochs"));
+}
+
+TEST(SettingsError, ACosineThatRisesIsRefused) {
+  EXPECT_THAT(message({"schedule=cosine", "optimizer.lr=0.1", "schedule.min_lr=0.2"}),
+              HasSubstr("at most 0.1, the learning rate"));
+}
+
+TEST(SettingsError, AnUnknownScheduleComesWithTheNearest) {
+  EXPECT_THAT(message({"schedule=onecycel"}), HasSubstr("nearest name: onecycle"));
 }
 
 }  // namespace

@@ -52,9 +52,38 @@ class SettingsResolve : public testing::Test {
   SettingsContext context_{.names = {.models = {"lenet5", "cnn1", "mlp6"},
                                      .datasets = {"fashion_mnist", "mnist", "synthetic"},
                                      .optimizers = {"sgd", "adam"},
+                                     .schedules = {"constant", "onecycle"},
                                      .strategies = {"single", "ddp"}},
                            .folders = {folder_.path()}};
 };
+
+TEST_F(SettingsResolve, ReadsListsInAllTheirForms) {
+  const fs::path file = write("list.yaml",
+                              "data.normalize: fixed\n"
+                              "data.mean: [0.5, 0.25, 1e-1]\n"
+                              "data.deviation:\n  - 1\n  - 0.5\n  - 0.25\n");
+  const Numbers mean = {0.5, 0.25, 0.1}, deviation = {1, 0.5, 0.25};
+
+  EXPECT_EQ(resolve({}, {file}).data.mean, mean);
+  EXPECT_EQ(resolve({}, {file}).data.deviation, deviation);
+  for (const std::string text :
+       {"0.5,0.25,0.1", "[0.5,0.25,0.1]", "[ 0.5, 0.25, 0.1 ]"}) {
+    EXPECT_EQ(resolve({"data.mean=" + text}, {file}).data.mean, mean) << text;
+  }
+  for (const std::string text : {"", "[]", "[ ]"}) {
+    EXPECT_EQ(resolve({"schedule.milestones=" + text}).schedule.milestones, Numbers{});
+  }
+}
+
+TEST_F(SettingsResolve, ChoosesASchedule) {
+  write("schedule/onecycle.yaml", "schedule.max_lr: 1\n");
+
+  const Settings settings = resolve({"schedule.max_momentum=0.9", "schedule=onecycle"});
+
+  EXPECT_EQ(settings.schedule.name, "onecycle");
+  EXPECT_EQ(settings.schedule.max_lr, 1);
+  EXPECT_EQ(settings.schedule.max_momentum, 0.9);
+}
 
 TEST_F(SettingsResolve, GivesTheDefaultsWhenNothingIsSet) {
   EXPECT_EQ(resolve({}), Settings{});

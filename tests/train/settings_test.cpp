@@ -34,6 +34,7 @@ SettingsContext shipped() {
   return {.names = {.models = {"lenet5", "cnn1", "cnn2", "mlp6"},
                     .datasets = {"fashion_mnist", "mnist", "cifar10", "synthetic"},
                     .optimizers = {"sgd"},
+                    .schedules = {"constant", "step", "cosine", "onecycle"},
                     .strategies = {"single"}},
           .folders = {kSource / "configs"}};
 }
@@ -50,6 +51,7 @@ Settings written_and_read(const Settings& settings) {
 TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
   Settings settings;
   settings.optimizer.lr = 1e-5;
+  settings.schedule.milestones = {20, 40.5};
   settings.run.dir = "my runs";
 
   EXPECT_EQ(to_yaml(settings),
@@ -60,6 +62,9 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  root: \"\"\n"
             "  train_fraction: 1\n"
             "  val_fraction: 0\n"
+            "  normalize: all\n"
+            "  mean: []\n"
+            "  deviation: []\n"
             "  synthetic:\n"
             "    channels: 1\n"
             "    height: 28\n"
@@ -75,18 +80,39 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  lanes: 0\n"
             "  seed: 1\n"
             "  log_every: 50\n"
+            "  augment: none\n"
+            "  label_smoothing: 0\n"
+            "  ema: 0\n"
             "optimizer:\n"
             "  name: sgd\n"
             "  lr: 1.0e-05\n"
             "  momentum: 0.9\n"
             "  weight_decay: 0\n"
             "  nesterov: false\n"
+            "  decay_norm_and_bias: true\n"
+            "schedule:\n"
+            "  name: constant\n"
+            "  warmup_epochs: 0\n"
+            "  step_epochs: 30\n"
+            "  milestones: [20, 40.5]\n"
+            "  gamma: 0.1\n"
+            "  min_lr: 0\n"
+            "  max_lr: 0\n"
+            "  pct_start: 0.3\n"
+            "  div_factor: 25\n"
+            "  final_div_factor: 10000\n"
+            "  anneal: cos\n"
+            "  cycle_momentum: true\n"
+            "  base_momentum: 0.85\n"
+            "  max_momentum: 0.95\n"
             "strategy:\n"
             "  name: single\n"
             "cluster:\n"
             "  threads: 0\n"
             "network:\n"
             "  kernels: fast\n"
+            "eval:\n"
+            "  flip: false\n"
             "run:\n"
             "  dir: \"my runs\"\n"
             "  name: \"\"\n");
@@ -165,6 +191,9 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                    .root = "/data",
                    .train_fraction = 0.7,
                    .val_fraction = 0.1,
+                   .normalize = "fixed",
+                   .mean = {125.3 / 255, 123.0 / 255, 1e-5},
+                   .deviation = {63.0 / 255, 62.1 / 255, 1},
                    .synthetic = {.channels = 3,
                                  .height = 32,
                                  .width = 33,
@@ -177,9 +206,31 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                     .batch_size = 8,
                     .lanes = 0,
                     .seed = std::numeric_limits<std::uint64_t>::max(),
-                    .log_every = 4};
-  settings.optimizer = {
-      .name = "sgd", .lr = 0.3, .momentum = 0.1, .weight_decay = 5e-4, .nesterov = true};
+                    .log_every = 4,
+                    .augment = "crop_flip",
+                    .label_smoothing = 0.1,
+                    .ema = 0.999};
+  settings.optimizer = {.name = "sgd",
+                        .lr = 0.3,
+                        .momentum = 0.1,
+                        .weight_decay = 5e-4,
+                        .nesterov = true,
+                        .decay_norm_and_bias = false};
+  settings.schedule = {.name = "cosine",
+                       .warmup_epochs = 1.5,
+                       .step_epochs = 7,
+                       .milestones = {1, 2.5},
+                       .gamma = 0.2,
+                       .min_lr = 0.01,
+                       .max_lr = 2,
+                       .pct_start = 0.25,
+                       .div_factor = 10,
+                       .final_div_factor = 1e6,
+                       .anneal = "linear",
+                       .cycle_momentum = false,
+                       .base_momentum = 0.8,
+                       .max_momentum = 0.9};
+  settings.eval.flip = true;
   settings.cluster.threads = 2;
   settings.network.kernels = "reference";
   settings.run = {.dir = "/tmp/a b", .name = "run 1"};
@@ -255,7 +306,7 @@ TEST(SettingsHelp, NamesEveryGroupAndSetting) {
   const std::string help = settings_help(shipped().names);
 
   for (const std::string group :
-       {"model", "data", "optimizer", "strategy", "experiment"}) {
+       {"model", "data", "optimizer", "schedule", "strategy", "experiment"}) {
     EXPECT_THAT(help, HasSubstr("  " + group + "=NAME "));
   }
   for (const SettingInfo& info : settings_schema()) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Augmentation: how training sees an image a little differently in every epoch.
+//
+// A view is torchvision's RandomCrop(size, padding=4), then RandomHorizontalFlip: the
+// image in a black frame of four pixels, cut back to its size anywhere, perhaps mirrored.
+// It follows from seed, epoch and sample alone: the same on any thread, rank, batch size
+// and order.
+
+#pragma once
+
+#include <cstdint>
+
+namespace convoy {
+
+enum class Augmentation {
+  none,
+  crop_flip,      // mirrored or not at random
+  crop_alternate  // mirrored in every second epoch; in which, is random by sample
+};
+
+inline constexpr int kCropPadding = 4;
+
+/// What of an image is shown: moved by so many pixels, black where it has none, then
+/// mirrored left to right or not.
+struct View {
+  int down = 0;   // row r shows the image's row r + down
+  int right = 0;  // column c shows the image's column c + right
+  bool mirrored = false;
+
+  bool operator==(const View&) const = default;
+};
+
+View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
+             std::uint32_t sample);
+
+}  // namespace convoy

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/loader/pixels.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+PixelTables::PixelTables(Shape shape, const Normalization& normalization)
+    : shape_(shape), tables_(static_cast<std::size_t>(shape.channels)) {
+  check(normalization.fits(shape), "a normalization fits its images");
+  for (std::size_t channel = 0; channel < tables_.size(); ++channel) {
+    const auto [mean, deviation] = normalization.of(channel);
+    check(deviation > 0, "a deviation is positive");
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      const double scaled = static_cast<double>(byte) / 255;
+      tables_[channel][byte] = static_cast<float>((scaled - mean) / deviation);
+    }
+  }
+}
+
+void PixelTables::write(std::span<const std::uint8_t> image, const View& view,
+                        float* dst) const {
+  const std::uint8_t* plane = image.data();
+  for (const Table& table : tables_) {
+    for (int row = 0; row < shape_.height; ++row, dst += shape_.width) {
+      const int from = row + view.down;
+      if (from >= 0 && from < shape_.height) {
+        write_row(table, plane + std::ptrdiff_t{from} * shape_.width, view, dst);
+      } else {
+        std::fill_n(dst, shape_.width, table[0]);
+      }
+    }
+    plane += shape_.pixels();
+  }
+}
+
+void PixelTables::write_row(const Table& table, const std::uint8_t* src, const View& view,
+                            float* dst) const {
+  // Columns [first, last) show the image's columns [first + right, last + right).
+  const int width = shape_.width;
+  const int first = std::clamp(-view.right, 0, width);
+  const int last = std::clamp(width - view.right, first, width);
+  if (last - first < width) std::fill_n(dst, width, table[0]);
+  if (view.mirrored) {
+    for (int i = first; i < last; ++i) dst[width - 1 - i] = table[src[i + view.right]];
+  } else {
+    for (int i = first; i < last; ++i) dst[i] = table[src[i + view.right]];
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PixelTables: an image's bytes as normalised numbers, by a table of 256 a channel.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/base/shape.h"
+#include "convoy/loader/augmentation.h"
+#include "convoy/loader/normalization.h"
+
+namespace convoy {
+
+class PixelTables {
+ public:
+  /// For images of this shape. Requires: the normalization fits it.
+  PixelTables(Shape shape, const Normalization& normalization);
+
+  /// Writes what the view shows of an image, [channel][row][column]. What lies beyond the
+  /// image is black before normalisation.
+  void write(std::span<const std::uint8_t> image, const View& view, float* dst) const;
+
+ private:
+  using Table = std::array<float, 256>;
+
+  void write_row(const Table& table, const std::uint8_t* src, const View& view,
+                 float* dst) const;
+
+  Shape shape_;
+  std::vector<Table> tables_;  // by channel: a byte's normalised value
+};
+
+}  // namespace convoy

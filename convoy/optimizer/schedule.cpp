@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/optimizer/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+/// From `from` to `to` as `part` goes from 0 to 1.
+double along_cosine(double from, double to, double part) {
+  return to + (from - to) / 2 * (std::cos(std::numbers::pi * part) + 1);
+}
+
+double along_line(double from, double to, double part) {
+  return (to - from) * part + from;
+}
+
+}  // namespace
+
+Schedule::Schedule(ScheduleOptions options)
+    : options_(std::move(options)),
+      warmup_steps_(static_cast<std::size_t>(std::llround(
+          options_.warmup_epochs * static_cast<double>(options_.steps_in_epoch)))) {
+  check(options_.steps > 0 && options_.steps_in_epoch > 0, "a run has steps");
+}
+
+StepRates Schedule::at(std::size_t step) const {
+  if (options_.curve == Curve::onecycle) return one_cycle(step);
+  StepRates rates = {options_.rate, options_.momentum};
+  if (step < warmup_steps_) {
+    rates.rate *= static_cast<double>(step + 1) / static_cast<double>(warmup_steps_);
+  } else if (options_.curve == Curve::step) {
+    rates.rate = stepped(step);
+  } else if (options_.curve == Curve::cosine) {
+    rates.rate = cosine(step);
+  }
+  return rates;
+}
+
+double Schedule::stepped(std::size_t step) const {
+  const std::size_t epochs = step / options_.steps_in_epoch;
+  const auto passed = [&](double milestone) {
+    return static_cast<double>(epochs) >= milestone;
+  };
+  const auto changes = options_.milestones.empty()
+                           ? static_cast<std::ptrdiff_t>(epochs) / options_.step_epochs
+                           : std::ranges::count_if(options_.milestones, passed);
+  return options_.rate * std::pow(options_.gamma, static_cast<double>(changes));
+}
+
+double Schedule::cosine(std::size_t step) const {
+  // A run that ends within the warm-up never asks.
+  const double part = static_cast<double>(step - warmup_steps_) /
+                      static_cast<double>(options_.steps - warmup_steps_);
+  return along_cosine(options_.rate, options_.min_rate, std::min(part, 1.0));
+}
+
+/// As PyTorch has it: the top may lie between two steps, and the last step is the end.
+StepRates Schedule::one_cycle(std::size_t step) const {
+  const OneCycle& cycle = options_.one_cycle;
+  const double now = static_cast<double>(step),
+               steps = static_cast<double>(options_.steps);
+  const double top = cycle.way_up * steps - 1, end = steps - 1;
+  // Where PyTorch divides by a way of no length, the way is at its end.
+  const bool up = now <= top && top > 0;
+  const double begin = up ? 0 : top, length = (up ? top : end) - begin;
+  const double part = length > 0 ? std::min((now - begin) / length, 1.0) : 1;
+
+  const auto along = cycle.linear ? along_line : along_cosine;
+  const double first = cycle.max_rate / cycle.div_factor;
+  StepRates rates = {up ? along(first, cycle.max_rate, part)
+                        : along(cycle.max_rate, first / cycle.final_div_factor, part),
+                     options_.momentum};
+  if (cycle.cycle_momentum) {
+    rates.momentum = up ? along(cycle.max_momentum, cycle.base_momentum, part)
+                        : along(cycle.base_momentum, cycle.max_momentum, part);
+  }
+  return rates;
+}
+
+}  // namespace convoy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedule: learning rate and momentum of every step, with PyTorch's curves.
+//
+//   constant   the rate stays
+//   step       times gamma every so many epochs, or at milestones (StepLR, MultiStepLR)
+//   cosine     half a cosine from the rate to min_rate over the run (CosineAnnealingLR)
+//   onecycle   up to max_rate and down to almost nothing, momentum the other way
+//              (OneCycleLR with two phases)
+//
+// All but onecycle may begin with a warm-up: rate * 1/n, 2/n ... over n steps, after
+// which cosine takes the steps that are left. A schedule is a pure function of the step.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+enum class Curve { constant, step, cosine, onecycle };
+
+struct OneCycle {
+  double max_rate = 1;
+  double way_up = 0.3;  // part of the steps: PyTorch's pct_start
+  double div_factor = 25;
+  double final_div_factor = 1e4;
+  bool linear = false;  // or along cosines
+  bool cycle_momentum = true;
+  double base_momentum = 0.85;
+  double max_momentum = 0.95;
+};
+
+struct ScheduleOptions {
+  Curve curve = Curve::constant;
+  double rate = 0.01;
+  double momentum = 0;
+  std::size_t steps = 1;           // of the run
+  std::size_t steps_in_epoch = 1;  //
+  double warmup_epochs = 0;
+  int step_epochs = 1;
+  std::vector<double> milestones{};  // epochs; if any, instead of every step_epochs
+  double gamma = 0.1;
+  double min_rate = 0;
+  OneCycle one_cycle{};
+};
+
+/// What an update is made with.
+struct StepRates {
+  double rate = 0;
+  double momentum = 0;
+};
+
+class Schedule {
+ public:
+  /// Requires: at least one step, and one in an epoch.
+  explicit Schedule(ScheduleOptions options);
+
+  /// Of update number `step`, from 0.
+  StepRates at(std::size_t step) const;
+
+ private:
+  double stepped(std::size_t step) const;
+  double cosine(std::size_t step) const;
+  StepRates one_cycle(std::size_t step) const;
+
+  ScheduleOptions options_;
+  std::size_t warmup_steps_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/loader/pixels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace convoy {
+namespace {
+
+using Numbers = std::vector<float>;
+
+/// Bytes 1, 2, 3 ... so that black is none of them.
+std::vector<std::uint8_t> numbered(Shape shape) {
+  std::vector<std::uint8_t> image(shape.size());
+  std::iota(image.begin(), image.end(), std::uint8_t{1});
+  return image;
+}
+
+/// What is written of the numbered image, as bytes again.
+Numbers seen(Shape shape, const View& view) {
+  const PixelTables tables(shape, {.moments = {{.mean = 0, .deviation = 1.0 / 255}}});
+  Numbers numbers(shape.size(), -1);
+  tables.write(numbered(shape), view, numbers.data());
+  return numbers;
+}
+
+TEST(Pixels, AreAllThereWithoutAView) {
+  EXPECT_THAT(seen({2, 1, 3}, {}), testing::ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(Pixels, AreNormalisedByChannel) {
+  const Shape shape = {3, 1, 1};
+  const PixelTables tables(shape, {.moments = {{0.5, 0.25}, {0, 1}, {1, 0.5}}});
+  const std::vector<std::uint8_t> image = {255, 51, 0};
+  Numbers numbers(3);
+
+  tables.write(image, {}, numbers.data());
+
+  EXPECT_THAT(numbers, testing::ElementsAre(2, 0.2f, -2));
+}
+
+TEST(Pixels, MoveAndLeaveBlackBehind) {
+  const Shape shape = {1, 3, 3};
+  EXPECT_THAT(seen(shape, {.down = 1}), testing::ElementsAre(4, 5, 6, 7, 8, 9, 0, 0, 0));
+  EXPECT_THAT(seen(shape, {.down = -1}), testing::ElementsAre(0, 0, 0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(seen(shape, {.right = 1}), testing::ElementsAre(2, 3, 0, 5, 6, 0, 8, 9, 0));
+  EXPECT_THAT(seen(shape, {.right = -2}),
+              testing::ElementsAre(0, 0, 1, 0, 0, 4, 0, 0, 7));
+}
+
+TEST(Pixels, AreMirroredAfterTheyMoved) {
+  const Shape shape = {1, 1, 4};
+  EXPECT_THAT(seen(shape, {.mirrored = true}), testing::ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(seen(shape, {.right = 1, .mirrored = true}),
+              testing::ElementsAre(0, 4, 3, 2));
+}
+
+TEST(Pixels, AreBlackBeforeNormalisation) {
+  const Shape shape = {2, 1, 2};
+  const PixelTables tables(shape, {.moments = {{0.25, 0.5}, {0.5, 0.5}}});
+  Numbers numbers(4);
+
+  tables.write(numbered(shape), {.down = 4}, numbers.data());
+
+  EXPECT_THAT(numbers, testing::ElementsAre(-0.5f, -0.5f, -1.0f, -1.0f));
+}
+
+/// Padding, cropping and mirroring, written out.
+Numbers by_hand(Shape shape, const View& view) {
+  const std::vector<std::uint8_t> image = numbered(shape);
+  Numbers numbers;
+  for (int c = 0; c < shape.channels; ++c) {
+    for (int y = 0; y < shape.height; ++y) {
+      for (int x = 0; x < shape.width; ++x) {
+        const int row = y + view.down;
+        const int column = (view.mirrored ? shape.width - 1 - x : x) + view.right;
+        const bool inside =
+            row >= 0 && row < shape.height && column >= 0 && column < shape.width;
+        const int at = (c * shape.height + row) * shape.width + column;
+        numbers.push_back(inside ? image[static_cast<std::size_t>(at)] : 0.0f);
+      }
+    }
+  }
+  return numbers;
+}
+
+TEST(Pixels, OfOddShapesAreThoseOfThePaddedCrop) {
+  for (const Shape shape :
+       {Shape{1, 1, 1}, Shape{1, 3, 2}, Shape{3, 7, 5}, Shape{1, 5, 11}}) {
+    for (int down = -4; down <= 4; ++down) {
+      for (int right = -4; right <= 4; ++right) {
+        for (const bool mirrored : {false, true}) {
+          const View view = {down, right, mirrored};
+          ASSERT_THAT(seen(shape, view),
+                      testing::Pointwise(testing::FloatEq(), by_hand(shape, view)));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/optimizer/moving_average.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "convoy/base/random.h"
+
+namespace convoy {
+namespace {
+
+// More than two of the chunks that a task takes, and no multiple of anything.
+constexpr std::size_t kSize = 40'003;
+
+Layout one_segment() {
+  LayoutBuilder builder(/*unit_multiple=*/1);
+  builder.begin_unit();
+  builder.add("w", {kSize}, Role::weight);
+  return std::move(builder).build();
+}
+
+void fill(std::uint32_t label, FlatBuffer& buffer) {
+  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  for (std::size_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = random.uniform(i);
+}
+
+TEST(MovingAverage, StartsFromTheNumbersAndFollowsThem) {
+  const Layout layout = one_segment();
+  ThreadTeam team(2);
+  MovingAverage average(layout, 0.75, team);
+  FlatBuffer numbers(layout);
+  std::vector<double> expected(kSize);
+  for (std::uint32_t step = 0; step < 4; ++step) {
+    fill(step, numbers);
+    average.update(step, {0, kSize}, numbers);
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const double now = numbers.data()[i];
+      expected[i] = step == 0 ? now : 0.75 * expected[i] + 0.25 * now;
+    }
+  }
+
+  for (std::size_t i = 0; i < kSize; ++i) {
+    ASSERT_NEAR(average.average().data()[i], expected[i], 1e-6) << "element " << i;
+  }
+}
+
+TEST(MovingAverage, IsTheSameInPartsAndOnAnyNumberOfThreads) {
+  const Layout layout = one_segment();
+  ThreadTeam team(3), alone(1);
+  MovingAverage whole(layout, 0.9, team), parts(layout, 0.9, alone);
+  FlatBuffer numbers(layout);
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    fill(step, numbers);
+    whole.update(step, {0, kSize}, numbers);
+    parts.update(step, {17'001, kSize}, numbers);
+    parts.update(step, {0, 17'001}, numbers);
+  }
+
+  EXPECT_EQ(weights_sha256(layout, whole.average()),
+            weights_sha256(layout, parts.average()));
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recipe adds to plain training reaches the run: schedule, augmentation,
+// normalisation, smoothing, averaging, and the choice of what decays.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "convoy/base/file.h"
+#include "convoy/train/checkpoint.h"
+#include "convoy/train/trainer.h"
+#include "tests/data/expect_error.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+
+/// Ten steps over images of three channels.
+Settings small_settings() {
+  Settings settings;
+  settings.data.name = "synthetic";
+  settings.data.synthetic.channels = 3;
+  settings.data.synthetic.train_count = 150;
+  settings.data.synthetic.test_count = 31;
+  settings.train.batch_size = 32;
+  settings.train.epochs = 2;
+  settings.train.log_every = 1;
+  settings.optimizer.weight_decay = 0.01;
+  settings.cluster.threads = 2;
+  return settings;
+}
+
+class Recipe : public testing::Test {
+ protected:
+  /// Trains with the settings and gives back the summary.
+  json train(const std::string& name) {
+    Trainer trainer(settings);
+    RunFolder folder = RunFolder::create(here.path(), name, "default");
+    Progress progress(nowhere.get(), /*terminal=*/false, /*width=*/80);
+    trainer.train(folder, progress, stop, "the command");
+    return json::parse(read_text(here.path() / name / "summary.json"));
+  }
+
+  /// What the records of steps have under `key`.
+  std::vector<double> of_steps(const std::string& name, const std::string& key) const {
+    std::vector<double> numbers;
+    std::istringstream text(read_text(here.path() / name / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) {
+      const json record = json::parse(line);
+      if (record.at("kind") == "step") numbers.push_back(record.at(key));
+    }
+    return numbers;
+  }
+
+  CheckpointState saved(const std::string& name) const {
+    return load_state(find_checkpoint(here.path() / name));
+  }
+
+  TemporaryFolder here;
+  StopRequest stop;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
+                                                          &std::fclose};
+  Settings settings = small_settings();
+};
+
+struct Ingredient {
+  const char* name;
+  std::function<void(Settings&)> add;
+};
+
+class RecipeWith : public Recipe, public testing::WithParamInterface<Ingredient> {};
+
+TEST_P(RecipeWith, ChangesTheRunAndRepeatsOnAnyNumberOfThreads) {
+  const json plain = train("plain");
+  GetParam().add(settings);
+  const json two = train("two");
+  settings.cluster.threads = 1;
+  const json one = train("one");
+
+  EXPECT_NE(plain.at("weights_sha256"), two.at("weights_sha256"));
+  EXPECT_EQ(one.at("weights_sha256"), two.at("weights_sha256"));
+  EXPECT_EQ(one.at("train"), two.at("train"));
+  EXPECT_EQ(one.at("test"), two.at("test"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ingredients, RecipeWith,
+    testing::Values(
+        Ingredient{"CropFlip", [](Settings& s) { s.train.augment = "crop_flip"; }},
+        Ingredient{"Alternate", [](Settings& s) { s.train.augment = "crop_alternate"; }},
+        Ingredient{"Smoothing", [](Settings& s) { s.train.label_smoothing = 0.1; }},
+        Ingredient{"Average", [](Settings& s) { s.train.ema = 0.9; }},
+        Ingredient{"Channels", [](Settings& s) { s.data.normalize = "channel"; }},
+        Ingredient{"OneCycle", [](Settings& s) { s.schedule.name = "onecycle"; }},
+        Ingredient{"Cosine", [](Settings& s) { s.schedule.name = "cosine"; }},
+        Ingredient{"WeightsDecay",
+                   [](Settings& s) { s.optimizer.decay_norm_and_bias = false; }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(Recipe, RecordsTheRateOfEachStep) {
+  settings.schedule.name = "step";
+  settings.schedule.step_epochs = 1;
+  settings.schedule.gamma = 0.5;
+  settings.schedule.warmup_epochs = 0.4;
+  settings.optimizer.lr = 0.5;
+
+  train("a");
+
+  EXPECT_THAT(of_steps("a", "lr"), testing::ElementsAre(0.25, 0.5, 0.5, 0.5, 0.5, 0.25,
+                                                        0.25, 0.25, 0.25, 0.25));
+}
+
+TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
+  settings.schedule.name = "onecycle";
+  settings.schedule.max_lr = 1;
+  settings.train.max_steps = 7;
+
+  train("a");
+
+  const std::vector<double> rates = of_steps("a", "lr");
+  ASSERT_EQ(rates.size(), 7u);
+  EXPECT_NEAR(rates.front(), 0.04, 1e-12);
+  EXPECT_NEAR(rates.back(), 4e-6, 1e-12);
+}
+
+TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
+  const json plain = train("plain");
+  settings.train.ema = 0.9;
+  const json averaged = train("averaged");
+
+  EXPECT_EQ(of_steps("plain", "loss"), of_steps("averaged", "loss"));
+  EXPECT_NE(plain.at("test"), averaged.at("test"));
+  Trainer trainer(settings);
+  FlatBuffer values(trainer.work().layout);
+  load_checkpoint(find_checkpoint(here.path() / "averaged"), trainer.work().layout,
+                  values);
+  EXPECT_EQ(weights_sha256(trainer.work().layout, values),
+            averaged.at("weights_sha256").get<std::string>());
+}
+
+TEST_F(Recipe, EvaluatesWithoutSmoothing) {
+  settings.optimizer.lr = 0;
+  const json plain = train("plain");
+  settings.train.label_smoothing = 0.5;
+  const json smoothed = train("smoothed");
+
+  EXPECT_EQ(plain.at("test"), smoothed.at("test"));
+  EXPECT_NE(plain.at("train"), smoothed.at("train"));
+}
+
+TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
+  settings.data.normalize = "fixed";
+  settings.data.mean = {0.25, 0.5, 0.75};
+  settings.data.deviation = {1, 0.5, 0.25};
+
+  train("a");
+
+  const Normalization expected = {.moments = {{0.25, 1}, {0.5, 0.5}, {0.75, 0.25}}};
+  EXPECT_EQ(saved("a").normalization, expected);
+}
+
+TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {
+  settings.data.normalize = "fixed";
+  settings.data.mean = {0};
+  settings.data.deviation = {1};
+
+  EXPECT_EQ(Trainer(settings).work().normalization, Normalization{});
+}
+
+TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
+  settings.data.normalize = "fixed";
+  settings.data.mean = settings.data.deviation = {0.5, 0.5};
+
+  expect_error(InputKind::settings,
+               {"data.mean and data.deviation", "2 numbers",
+                "1 number, or 3, the channels of synthetic"},
+               [&] { Trainer trainer(settings); });
+}
+
+TEST_F(Recipe, PlansTheScheduleAndTheAverage) {
+  settings.schedule.name = "onecycle";
+  settings.schedule.max_lr = 1;
+
+  EXPECT_THAT(Trainer(settings).plan(),
+              testing::HasSubstr("onecycle, learning rate 0.04 at first, 4e-06 at last"));
+}
+
+}  // namespace
+}  // namespace convoy
