@@ -11,15 +11,18 @@
 
 namespace convoy {
 
-/// Of all pixels of all channels, scaled to 0..1. The deviation is the population's.
+/// Of pixels scaled to 0..1. The deviation is the population's.
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
 };
 
-/// Exact up to the last rounding: the sums are integers.
+/// Of all pixels of all channels. Exact up to the last rounding: the sums are integers.
 /// Requires: at least one pixel.
 PixelMoments pixel_moments(const Dataset& data);
+
+/// The same, channel by channel.
+std::vector<PixelMoments> channel_moments(const Dataset& data);
 
 /// Number of samples by label.
 std::vector<std::size_t> class_counts(const Dataset& data);
