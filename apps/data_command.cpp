@@ -28,7 +28,7 @@ ExitCode list() {
     fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", source.name,
                fmt::format("{}x{}x{}", source.shape.channels, source.shape.height,
                            source.shape.width),
-               with_commas(source.train_count), with_commas(source.test_count),
+               with_commas(source.train.count), with_commas(source.test.count),
                source.description);
     if (!source.how_to_get.empty()) fmt::print("{:44}{}\n", "", source.how_to_get);
   }
@@ -58,8 +58,12 @@ void print_split(const char* name, const SplitCheck& split,
                  const std::vector<std::string>& classes) {
   fmt::print("{:<6} {} samples, pixels of mean {:.4f} and deviation {:.4f}\n", name,
              with_commas(split.count), split.pixels.mean, split.pixels.deviation);
+  for (std::size_t i = 0; i < split.channels.size() && split.channels.size() > 1; ++i) {
+    fmt::print("       channel {}: mean {:.4f} and deviation {:.4f}\n", i,
+               split.channels[i].mean, split.channels[i].deviation);
+  }
   for (std::size_t label = 0; label < classes.size(); ++label) {
-    fmt::print("       {:>3} {:<12} {:>8}\n", label, classes[label],
+    fmt::print("       {:>3} {:<13} {:>8}\n", label, classes[label],
                with_commas(split.per_class[label]));
   }
 }
@@ -91,10 +95,13 @@ void add_data_command(CLI::App& app, Action& action) {
   get_command->footer(
       "Examples:\n  convoy data get mnist\n"
       "  convoy data get mnist --from /mnt/datasets/mnist\n"
-      "  convoy data get mnist --from https://example.org/mnist\n");
+      "  convoy data get mnist --from https://example.org/mnist\n"
+      "  convoy data get cifar10 --from cifar-10-binary.tar.gz\n"
+      "  convoy data get svhn --from /mnt/datasets/svhn\n");
   get_command->add_option("name", arguments->name, "a dataset")->required();
   get_command->add_option("--from", arguments->from,
-                          "a folder, .tgz or URL that holds its files, plain or .gz");
+                          "a folder, .tgz, .tar.gz or URL that holds its files, plain "
+                          "or .gz");
   get_command->add_option("--to", arguments->to,
                           "the folder to put it in (the user's cache)");
   get_command->callback(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Archive: files out of a .tgz, by libarchive, without unpacking it to disk.
+// Archive: files out of a .tgz or .tar.gz, by libarchive, without unpacking it to disk.
 
 #pragma once
 

@@ -2,59 +2,75 @@
 
 #include "convoy/data/catalog.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
+#include "convoy/data/checks.h"
+#include "convoy/data/cifar.h"
+#include "convoy/data/compact.h"
 #include "convoy/data/gzip.h"
 #include "convoy/data/idx.h"
-#include "convoy/data/locate.h"
+#include "convoy/data/matlab.h"
+#include "convoy/data/sheets.h"
+#include "convoy/data/verify.h"
 
 namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string to_text(const Shape& shape) {
-  return fmt::format("{} x {} x {}", shape.channels, shape.height, shape.width);
+Dataset read_files(const DataSource& source, const DataPlace& place,
+                   const std::vector<DataFile>& files) {
+  const fs::path& folder = place.folder;
+  switch (place.form->format) {
+    case Format::idx:
+      return read_idx(file_in(folder, files[0]), file_in(folder, files[1]),
+                      source.classes);
+    case Format::cifar10:
+      return read_cifar(folder, files, 1, source.classes);
+    case Format::cifar100:
+      return read_cifar(folder, files, 2, source.classes);
+    case Format::sheets:
+      return read_sheets(folder, files, source.classes);
+    case Format::matlab:
+      return read_matlab(folder, files, source.classes);
+    case Format::compact:
+      return read_compact(file_in(folder, files[0]), source.name, source.classes);
+  }
+  check(false, "a format has a reader");
+  return {};
 }
 
-Dataset load_split(const DataSource& source, const fs::path& folder, FileRole images,
-                   FileRole labels) {
-  const fs::path path = file_in(folder, source.file(images));
-  Dataset data = read_idx(path, file_in(folder, source.file(labels)), source.classes);
+Dataset load_half(const DataSource& source, const DataPlace& place,
+                  const std::vector<DataFile>& files) {
+  Dataset data = read_files(source, place, files);
   data.name = source.name;
   if (data.shape == source.shape) return data;
-  throw InputError(InputKind::data, {.where = path.string(),
-                                     .found = "images of " + to_text(data.shape),
-                                     .expected = "images of " + to_text(source.shape) +
-                                                 ", as " + source.name + " has",
-                                     .hint = ""});
+  throw bad_data(file_in(place.folder, files[0]), "images of " + to_text(data.shape),
+                 "images of " + to_text(source.shape) + ", as " + source.name + " has");
+}
+
+/// Whether the file is known, by its digest, as one of that source's.
+bool is_labels_of(const DataSource& source, const std::string& digest) {
+  return !source.forms.empty() && source.forms[0].train.back().sha256 == digest;
 }
 
 /// MNIST and its kin share file names and sizes; their labels tell them apart.
-void refuse_other_dataset(const DataSource& source, const fs::path& folder) {
-  const fs::path labels = file_in(folder, source.file(FileRole::train_labels));
+void refuse_other_dataset(const DataSource& source, const DataPlace& place) {
+  if (place.form->format != Format::idx) return;
+  const fs::path labels = file_in(place.folder, place.form->train.back());
   const std::string digest = sha256_hex(read_plain(labels));
   for (const DataSource& other : data_sources()) {
-    if (other.name == source.name || other.files.empty()) continue;
-    if (other.file(FileRole::train_labels).sha256 != digest) continue;
-    throw InputError(InputKind::data,
-                     {.where = folder.string(),
-                      .found = "the files of " + other.name,
-                      .expected = "the files of " + source.name,
-                      .hint = "name another folder or data=" + other.name});
+    if (other.name == source.name || !is_labels_of(other, digest)) continue;
+    throw bad_data(place.folder, "the files of " + other.name,
+                   "the files of " + source.name,
+                   "name another folder or data=" + other.name);
   }
 }
 
-DataPair load_folder(const DataSource& source, const fs::path& folder) {
-  refuse_other_dataset(source, folder);
-  return {load_split(source, folder, FileRole::train_images, FileRole::train_labels),
-          load_split(source, folder, FileRole::test_images, FileRole::test_labels)};
-}
-
 SplitCheck count(const Dataset& data) {
-  return {data.size(), class_counts(data), pixel_moments(data)};
+  return {data.size(), class_counts(data), pixel_moments(data), channel_moments(data)};
 }
 
 DataCheck describe(const DataPair& data, const fs::path& folder) {
@@ -68,27 +84,26 @@ DataCheck describe(const DataPair& data, const fs::path& folder) {
 
 }  // namespace
 
+DataPair load_place(const DataSource& source, const DataPlace& place) {
+  refuse_other_dataset(source, place);
+  return {load_half(source, place, place.form->train),
+          load_half(source, place, place.form->test)};
+}
+
 DataPair load_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
-  if (source.files.empty()) return make_synthetic(options.synthetic);
-  return load_folder(source, locate_data(source, options.root));
+  if (source.forms.empty()) return make_synthetic(options.synthetic);
+  return load_place(source, locate_data(source, options.root));
 }
 
 DataCheck check_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
-  if (source.files.empty()) return describe(make_synthetic(options.synthetic), "");
-  const fs::path folder = locate_data(source, options.root);
-  const DataPair data = load_folder(source, folder);
-  verify_files(source, folder);
-  return describe(data, folder);
-}
-
-void verify_files(const DataSource& source, const fs::path& folder) {
-  for (const DataFile& file : source.files) {
-    const fs::path path = file_in(folder, file);
-    verify_content(read_plain(path), file, path.string(),
-                   "remove the folder and get the dataset again");
-  }
+  if (source.forms.empty()) return describe(make_synthetic(options.synthetic), "");
+  const DataPlace place = locate_data(source, options.root);
+  const DataPair data = load_place(source, place);
+  verify_files(place, "remove the folder and get the dataset again");
+  verify_samples(data, source, place.folder);
+  return describe(data, place.folder);
 }
 
 }  // namespace convoy

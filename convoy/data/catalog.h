@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The catalog: a dataset by its name, whole and in memory.
+// The catalog: a dataset by its name.
 
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoy/data/dataset.h"
+#include "convoy/data/locate.h"
 #include "convoy/data/source.h"
 #include "convoy/data/statistics.h"
 #include "convoy/data/synthetic.h"
@@ -29,11 +30,15 @@ struct DataOptions {
 /// file (it says where it looked and how to get it), `data` for bad content.
 DataPair load_data(const DataOptions& options);
 
+/// Loads what was found, from whichever form it has.
+DataPair load_place(const DataSource& source, const DataPlace& place);
+
 /// What one half of a dataset holds.
 struct SplitCheck {
   std::size_t count = 0;
   std::vector<std::size_t> per_class;  // by label
-  PixelMoments pixels;
+  PixelMoments pixels;                 // of all channels together
+  std::vector<PixelMoments> channels;  // of each
 };
 
 struct DataCheck {
@@ -45,11 +50,9 @@ struct DataCheck {
   SplitCheck test;
 };
 
-/// Loads a dataset, compares every file with its published size and digest, and counts.
-/// Throws as load_data does, and `data` for a file that differs.
+/// Loads a dataset, compares every file with its published size and digest, its samples
+/// with what is known of them, and counts.
+/// Throws as load_data does, and `data` for what differs.
 DataCheck check_data(const DataOptions& options);
-
-/// Throws unless each file in the folder has its published size and digest.
-void verify_files(const DataSource& source, const std::filesystem::path& folder);
 
 }  // namespace convoy

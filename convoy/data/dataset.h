@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dataset: labelled images in memory, one byte a pixel, as they came from disk.
+// Dataset: labelled images, one byte a pixel, as they came from disk: in memory, or in a
+// file that is mapped.
 //
 // Images lie end to end, [sample][channel][row][column], and sample i has labels[i].
 // Nothing is scaled or shuffled here; that is the loader's work.
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "convoy/base/shape.h"
+#include "convoy/data/shared_bytes.h"
 
 namespace convoy {
 
@@ -21,14 +23,14 @@ struct Dataset {
   std::string name{};
   Shape shape{};                       // of one image
   std::vector<std::string> classes{};  // by label
-  std::vector<std::uint8_t> images{};  // [count][channels][height][width]
-  std::vector<std::uint8_t> labels{};  // [count], each below classes.size()
+  SharedBytes images{};                // [count][channels][height][width]
+  SharedBytes labels{};                // [count], each below classes.size()
 
   std::size_t size() const { return labels.size(); }
 
   /// The pixels of one sample. Requires: sample < size().
   std::span<const std::uint8_t> image(std::size_t sample) const {
-    return std::span(images).subspan(sample * shape.size(), shape.size());
+    return images.subspan(sample * shape.size(), shape.size());
   }
 };
 

@@ -2,8 +2,9 @@
 //
 // Get: brings a dataset onto this machine, verified, and whole or not at all.
 //
-//   fetch each file -> unpack -> compare size and SHA-256 -> a hidden folder, flushed
-//   all four there  -> rename to <folder>
+//   fetch each file -> unpack -> compare size and SHA-256
+//   idx: the files as they are; others: read, compare samples, make the compact form
+//   -> a hidden folder, flushed -> rename to <folder>
 //
 // Whatever ends it, an error, a signal or a power cut, leaves the folder absent or
 // complete. The next get of the same dataset removes what a killed one left; two at once
@@ -11,23 +12,18 @@
 
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
 
+#include "convoy/data/fetch.h"
 #include "convoy/data/source.h"
 
 namespace convoy {
 
-/// Told of work as it proceeds: what is being brought, bytes so far, bytes in all (0 if
-/// unknown). Comes from the calling thread. If it throws, the get is given up.
-using GetProgress =
-    std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
-
 struct GetOptions {
-  /// A folder with the files, plain or .gz; a .tgz that holds them; or the URL (http,
-  /// https, file) they are under. Empty: where the dataset usually comes from.
+  /// A folder with the files, plain or .gz; a .tgz or .tar.gz that holds them; or the URL
+  /// (http, https, file) of such an archive or that they are under. Empty: where the
+  /// dataset usually comes from.
   std::string from{};
 
   /// The folder to hold the files. Empty: the user's cache.

@@ -104,4 +104,15 @@ std::vector<std::byte> read_plain(const std::filesystem::path& path) {
   return plain_bytes(read_bytes(path), path.string(), kFileLimit);
 }
 
+PlainFile::PlainFile(const std::filesystem::path& path)
+    : path_(path.string()), file_(path) {
+  if (is_gzip(file_.bytes())) unpacked_ = gunzip(file_.bytes(), path_, kFileLimit);
+}
+
+std::span<const std::uint8_t> PlainFile::bytes() const {
+  const std::span<const std::byte> bytes =
+      is_gzip(file_.bytes()) ? std::span(unpacked_) : file_.bytes();
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace convoy

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "convoy/base/mapped_file.h"
 
 namespace convoy {
 
@@ -27,5 +30,19 @@ std::vector<std::byte> plain_bytes(std::vector<std::byte> bytes, const std::stri
 
 /// A file's content, unpacked if it is gzip.
 std::vector<std::byte> read_plain(const std::filesystem::path& path);
+
+/// The same, mapped instead of read if it is not gzip.
+class PlainFile {
+ public:
+  explicit PlainFile(const std::filesystem::path& path);
+
+  const std::string& path() const { return path_; }
+  std::span<const std::uint8_t> bytes() const;
+
+ private:
+  std::string path_;
+  MappedFile file_;
+  std::vector<std::byte> unpacked_;  // empty unless it is gzip
+};
 
 }  // namespace convoy

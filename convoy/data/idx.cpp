@@ -4,14 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <span>
 
-#include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
 
 namespace convoy {
@@ -22,8 +20,7 @@ constexpr std::uint32_t kLabels = 0x00000801;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& found,
                          const std::string& expected) {
-  throw InputError(InputKind::data,
-                   {.where = where, .found = found, .expected = expected, .hint = ""});
+  throw bad_data(where, found, expected);
 }
 
 /// A file's header and the bytes after it.
@@ -88,17 +85,6 @@ IdxFile read_file(const std::filesystem::path& path, std::uint32_t magic) {
   return file;
 }
 
-void check_labels(const IdxFile& file, std::size_t classes) {
-  const auto labels = file.body();
-  const auto wrong =
-      std::ranges::find_if(labels, [&](std::uint8_t label) { return label >= classes; });
-  if (wrong == labels.end()) return;
-  refuse(
-      file.path,
-      fmt::format("label {} at sample {}", *wrong, std::distance(labels.begin(), wrong)),
-      fmt::format("labels from 0 to {}", classes - 1));
-}
-
 void check_counts(const IdxFile& images, const IdxFile& labels) {
   if (images.count() == labels.count()) return;
   refuse(labels.path, with_commas(labels.count()) + " labels",
@@ -118,7 +104,7 @@ Dataset read_idx(const std::filesystem::path& images_path,
   const IdxFile images = read_file(images_path, kImages);
   const IdxFile labels = read_file(labels_path, kLabels);
   check_counts(images, labels);
-  check_labels(labels, classes.size());
+  check_labels(labels.body(), classes.size(), labels.path);
   return {.name = "",
           .shape = {1, static_cast<int>(images.extents[1]),
                     static_cast<int>(images.extents[2])},

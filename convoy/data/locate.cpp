@@ -43,29 +43,42 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::optional<fs::path> first_holding(const std::vector<fs::path>& folders,
-                                      const DataSource& source) {
-  const auto found = std::ranges::find_if(
-      folders, [&](const fs::path& folder) { return holds_any_file(folder, source); });
-  return found == folders.end() ? std::nullopt : std::optional(*found);
+bool holds_any_file(const fs::path& folder, const DataForm& form) {
+  return std::ranges::any_of(form.files(), [&](const DataFile& file) {
+    const fs::path path = folder / file.name;
+    return is_there(path) || is_there(with_suffix(path, ".gz"));
+  });
+}
+
+std::optional<DataPlace> first_place(const std::vector<fs::path>& folders,
+                                     const DataSource& source) {
+  for (const fs::path& folder : folders) {
+    if (const auto place = find_place(folder, source)) return place;
+  }
+  return std::nullopt;
+}
+
+/// "a and so on, or b and so on".
+std::string files_looked_for(const DataSource& source) {
+  std::vector<std::string> names;
+  for (const DataForm& form : source.forms) {
+    names.push_back(form.train.front().name + " and so on");
+  }
+  return join(names, ", or ") + ", plain or .gz";
 }
 
 std::string ways_to_get(const DataSource& source) {
   return source.how_to_get + ", or name its folder with data.root or CONVOY_DATA";
 }
 
-fs::path locate_under(const DataSource& source, const fs::path& root) {
-  if (const auto folder = first_holding(folders_under(root, source), source)) {
-    return *folder;
-  }
-  const std::string expected = "the files of " + source.name + ": " +
-                               source.file(FileRole::train_images).name +
-                               " and so on, plain or .gz";
-  throw InputError(InputKind::storage,
-                   {.where = root.string(),
-                    .found = is_there(root) ? "none of the files" : "no such folder",
-                    .expected = expected,
-                    .hint = ways_to_get(source)});
+DataPlace locate_under(const DataSource& source, const fs::path& root) {
+  if (const auto place = first_place(folders_under(root, source), source)) return *place;
+  throw InputError(
+      InputKind::storage,
+      {.where = root.string(),
+       .found = is_there(root) ? "none of the files" : "no such folder",
+       .expected = "the files of " + source.name + ": " + files_looked_for(source),
+       .hint = ways_to_get(source)});
 }
 
 }  // namespace
@@ -88,13 +101,23 @@ fs::path cache_folder(const DataSource& source) {
   return cache.empty() ? cache : cache / "convoy" / source.name;
 }
 
-std::optional<fs::path> search_data(const DataSource& source) {
-  return first_holding(data_folders(source), source);
+std::optional<DataPlace> find_place(const fs::path& folder, const DataSource& source) {
+  for (const DataForm& form : source.forms) {
+    if (holds_any_file(folder, form)) return DataPlace{folder, &form};
+    if (form.folder.empty()) continue;
+    const fs::path below = folder / form.folder;
+    if (holds_any_file(below, form)) return DataPlace{below, &form};
+  }
+  return std::nullopt;
 }
 
-fs::path locate_data(const DataSource& source, const fs::path& root) {
+std::optional<DataPlace> search_data(const DataSource& source) {
+  return first_place(data_folders(source), source);
+}
+
+DataPlace locate_data(const DataSource& source, const fs::path& root) {
   if (!root.empty()) return locate_under(source, root);
-  if (const auto folder = search_data(source)) return *folder;
+  if (const auto place = search_data(source)) return *place;
 
   std::vector<std::string> looked;
   for (const fs::path& folder : data_folders(source)) looked.push_back(folder.string());
@@ -102,13 +125,6 @@ fs::path locate_data(const DataSource& source, const fs::path& root) {
                                         .found = "nothing in " + join(looked),
                                         .expected = "its files in one of these folders",
                                         .hint = ways_to_get(source)});
-}
-
-bool holds_any_file(const fs::path& folder, const DataSource& source) {
-  return std::ranges::any_of(source.files, [&](const DataFile& file) {
-    const fs::path path = folder / file.name;
-    return is_there(path) || is_there(with_suffix(path, ".gz"));
-  });
 }
 
 fs::path file_in(const fs::path& folder, const DataFile& file) {

@@ -9,8 +9,9 @@
 //   $XDG_CACHE_HOME/convoy/<name>, or ~/.cache/convoy/<name>
 //   /usr/share/datasets/<name as Debian spells it>
 //
-// A folder with any of the files is taken for the dataset's: one that lacks another of
-// them is reported and not passed over.
+// In each of these the files may be in the subfolder that their archive unpacks to. A
+// folder with any file of a form is taken for the dataset's, in that form: one that lacks
+// another of them is reported and not passed over.
 
 #pragma once
 
@@ -28,16 +29,23 @@ std::vector<std::filesystem::path> data_folders(const DataSource& source);
 /// Where `get` puts a dataset unless told otherwise. Empty if the user has no home.
 std::filesystem::path cache_folder(const DataSource& source);
 
-/// The first of data_folders() that holds any of the dataset's files.
-std::optional<std::filesystem::path> search_data(const DataSource& source);
+/// Where a dataset was found, and in which of its forms.
+struct DataPlace {
+  std::filesystem::path folder;
+  const DataForm* form;  // of the DataSource, and as long as that
+};
 
-/// The dataset's folder: under `root`, or searched for if that is empty.
+/// The place that a folder is, or its archive's subfolder, if it holds any file of the
+/// dataset, plain or .gz. Forms are tried in their order.
+std::optional<DataPlace> find_place(const std::filesystem::path& folder,
+                                    const DataSource& source);
+
+/// The first of data_folders() that is a place.
+std::optional<DataPlace> search_data(const DataSource& source);
+
+/// The dataset's place: under `root`, or searched for if that is empty.
 /// Throws InputError of kind `storage` that lists where it looked.
-std::filesystem::path locate_data(const DataSource& source,
-                                  const std::filesystem::path& root);
-
-/// Whether the folder has one of the dataset's files, plain or .gz.
-bool holds_any_file(const std::filesystem::path& folder, const DataSource& source);
+DataPlace locate_data(const DataSource& source, const std::filesystem::path& root);
 
 /// The path of a file in a folder, plain or else .gz.
 /// Throws InputError of kind `storage` if it is missing.

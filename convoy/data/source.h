@@ -18,15 +18,29 @@ namespace convoy {
 struct DataFile {
   std::string name;
   std::size_t bytes;
-  std::string sha256;
+  std::string sha256{};  // empty if nobody published it
 };
 
-/// The files of a dataset that comes from disk, in the order of DataSource::files.
-enum class FileRole : std::size_t {
-  train_images,
-  train_labels,
-  test_images,
-  test_labels
+/// How the files of a form are read.
+enum class Format { idx, cifar10, cifar100, sheets, matlab, compact };
+
+/// One of the forms in which a dataset stands on disk. The files of a half belong
+/// together: of idx and sheets the last has the labels, of the others each is a part.
+struct DataForm {
+  Format format;
+  std::vector<DataFile> train;
+  std::vector<DataFile> test;
+  std::string folder{};  // that its archive unpacks to; may be empty
+
+  std::vector<DataFile> files() const;  // of both halves
+};
+
+/// What is known of one half's samples, whatever their form.
+struct SplitFacts {
+  std::size_t count = 0;
+  std::vector<std::size_t> per_class{};  // by label; this and the rest may be unknown
+  std::vector<double> channel_means{};   // to four digits
+  std::string sha256{};                  // see samples_digest()
 };
 
 struct DataSource {
@@ -34,16 +48,13 @@ struct DataSource {
   std::string description{};
   std::vector<std::string> classes{};
   Shape shape{};
-  std::size_t train_count = 0;
-  std::size_t test_count = 0;
-  std::vector<DataFile> files{};  // four, by FileRole; none for a dataset made in memory
+  SplitFacts train{};
+  SplitFacts test{};
+  std::vector<DataForm> forms{};  // that are read; none for a dataset made in memory. The
+                                  // first is the one that `get` leaves on disk.
   std::string system_folder{};    // under the system's dataset folder; may be empty
   std::string npm_package{};      // that holds the files; may be empty
   std::string how_to_get{};       // a command, for people
-
-  const DataFile& file(FileRole role) const {
-    return files[static_cast<std::size_t>(role)];
-  }
 };
 
 /// All datasets, the default one first.
@@ -51,10 +62,5 @@ std::span<const DataSource> data_sources();
 
 /// Throws InputError of kind `settings`, with the nearest name, if there is none.
 const DataSource& find_source(std::string_view name);
-
-/// Throws InputError of kind `data`, with these `where` and `hint`, unless `content` is
-/// that file.
-void verify_content(std::span<const std::byte> content, const DataFile& file,
-                    const std::string& where, const std::string& hint);
 
 }  // namespace convoy

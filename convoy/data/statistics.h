@@ -15,15 +15,13 @@ namespace convoy {
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
-
-  bool operator==(const PixelMoments&) const = default;
 };
 
 /// Of all pixels of all channels. Exact up to the last rounding: the sums are integers.
 /// Requires: at least one pixel.
 PixelMoments pixel_moments(const Dataset& data);
 
-/// The same for each channel. Requires: at least one sample.
+/// The same, channel by channel.
 std::vector<PixelMoments> channel_moments(const Dataset& data);
 
 /// Number of samples by label.

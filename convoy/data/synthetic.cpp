@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convoy/base/error.h"
@@ -219,12 +220,14 @@ Dataset make_split(const SyntheticOptions& options, Use split, int count) {
   for (int label = 0; label < options.classes; ++label) {
     data.classes.push_back("class " + std::to_string(label));
   }
-  data.images.resize(samples * options.shape.size());
-  data.labels.resize(samples);
+  std::vector<std::uint8_t> images(samples * options.shape.size());
+  std::vector<std::uint8_t> labels(samples);
   for (std::size_t i = 0; i < samples; ++i) {
-    data.labels[i] = static_cast<std::uint8_t>(maker.label(i));
-    maker.make(i, &data.images[i * options.shape.size()]);
+    labels[i] = static_cast<std::uint8_t>(maker.label(i));
+    maker.make(i, &images[i * options.shape.size()]);
   }
+  data.images = std::move(images);
+  data.labels = std::move(labels);
   return data;
 }
 

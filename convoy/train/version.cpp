@@ -5,7 +5,9 @@
 #include <archive.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <matio.h>
 #include <openssl/crypto.h>
+#include <png.h>
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>
@@ -33,6 +35,8 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
+  text += fmt::format("           matio {}, libpng {}\n", MATIO_VERSION_STR,
+                      PNG_LIBPNG_VER_STRING);
   return text;
 }
 

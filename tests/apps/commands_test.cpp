@@ -95,7 +95,8 @@ TEST_F(CommandLine, ListsDatasetsWithHowToGetThem) {
   const std::string text = output({"data", "list"});
 
   for (const char* part :
-       {"fashion_mnist", "60,000", "mnist", "convoy data get mnist", "synthetic"}) {
+       {"fashion_mnist", "60,000", "mnist", "convoy data get mnist", "cifar10", "3x32x32",
+        "cifar100", "svhn", "604,388", "synthetic"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

@@ -27,7 +27,8 @@ TEST(Catalog, ListsDatasetsWithTheDefaultFirst) {
   std::vector<std::string> names;
   for (const DataSource& source : data_sources()) names.push_back(source.name);
 
-  EXPECT_THAT(names, testing::ElementsAre("fashion_mnist", "mnist", "synthetic"));
+  EXPECT_THAT(names, testing::ElementsAre("fashion_mnist", "mnist", "cifar10", "cifar100",
+                                          "svhn", "synthetic"));
   EXPECT_EQ(DataOptions{}.name, names.front());
 }
 

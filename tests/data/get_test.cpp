@@ -113,7 +113,7 @@ TEST_F(Get, RefusesAnArchiveThatIsCutShort) {
 TEST_F(Get, RefusesAnArchiveThatLacksAFile) {
   const fs::path archive = user.path() / "small.tgz";
   make_archive(archive);
-  source.files[3].name = "another-name";
+  source.forms[0].test[1].name = "another-name";
 
   expect_error(InputKind::data, {archive.string(), "no another-name"},
                [&] { get(archive); });
@@ -157,7 +157,7 @@ TEST_F(Get, RefusesTamperedContent) {
 
   for (const std::string& from : {origin.string(), server.url()}) {
     expect_error(InputKind::data,
-                 {from + "/" + files.names[2], "SHA-256 " + source.files[2].sha256},
+                 {from + "/" + files.names[2], "SHA-256 " + files.published(2).sha256},
                  [&] { get(from); });
     expect_nothing_installed();
   }

@@ -60,7 +60,7 @@ inline std::string gzip(const std::string& plain) {
 }
 
 /// The four files of a small dataset of 28 x 28 images, in the order of
-/// DataSource::files.
+/// DataForm::files().
 struct SmallFiles {
   std::vector<std::string> names{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                  "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -83,12 +83,15 @@ struct SmallFiles {
     DataSource source = find_source("mnist");
     source.name = "small";
     source.system_folder = source.npm_package = "";
-    source.files.clear();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto bytes = std::as_bytes(std::span(contents[i]));
-      source.files.push_back({names[i], bytes.size(), sha256_hex(bytes)});
-    }
+    source.forms = {{.format = Format::idx,
+                     .train = {published(0), published(1)},
+                     .test = {published(2), published(3)}}};
     return source;
+  }
+
+  DataFile published(std::size_t i) const {
+    const auto bytes = std::as_bytes(std::span(contents[i]));
+    return {names[i], bytes.size(), sha256_hex(bytes)};
   }
 
  private:

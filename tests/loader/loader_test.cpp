@@ -23,10 +23,13 @@ namespace {
 Dataset numbered(std::size_t count) {
   Dataset data{.name = "numbered", .shape = {1, 2, 3}};
   data.classes.resize(count);
+  std::vector<std::uint8_t> images, labels;
   for (std::size_t i = 0; i < count; ++i) {
-    data.images.insert(data.images.end(), 6, static_cast<std::uint8_t>(i));
-    data.labels.push_back(static_cast<std::uint8_t>(i));
+    images.insert(images.end(), 6, static_cast<std::uint8_t>(i));
+    labels.push_back(static_cast<std::uint8_t>(i));
   }
+  data.images = images;
+  data.labels = labels;
   return data;
 }
 

@@ -76,12 +76,15 @@ constexpr std::size_t kBatch = 20;
 Dataset made_up_dataset(Shape shape) {
   constexpr std::size_t kSamples = 5 * kBatch + 3;
   Dataset data = {.name = "made up", .shape = shape, .classes = {"0", "1", "2"}};
+  std::vector<std::uint8_t> images, labels;
   for (std::size_t i = 0; i < kSamples * shape.size(); ++i) {
-    data.images.push_back(static_cast<std::uint8_t>(i * 7919 % 251));
+    images.push_back(static_cast<std::uint8_t>(i * 7919 % 251));
   }
   for (std::size_t i = 0; i < kSamples; ++i) {
-    data.labels.push_back(static_cast<std::uint8_t>(i % 3));
+    labels.push_back(static_cast<std::uint8_t>(i % 3));
   }
+  data.images = images;
+  data.labels = labels;
   return data;
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/data/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "convoy/base/memory.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+InputError bad_data(const std::string& where, const std::string& found,
+                    const std::string& expected, const std::string& hint) {
+  return {InputKind::data,
+          {.where = where, .found = found, .expected = expected, .hint = hint}};
+}
+
+void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
+                  const std::string& where) {
+  const auto wrong =
+      std::ranges::find_if(labels, [&](std::uint8_t label) { return label >= classes; });
+  if (wrong == labels.end()) return;
+  throw bad_data(
+      where,
+      fmt::format("label {} at sample {}", *wrong, std::distance(labels.begin(), wrong)),
+      fmt::format("labels from 0 to {}", classes - 1));
+}
+
+std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where) {
+  const std::uint64_t available = available_memory_bytes();
+  if (bytes <= available) {
+    return std::vector<std::uint8_t>(static_cast<std::size_t>(bytes));
+  }
+  constexpr unsigned __int128 kMost = std::numeric_limits<std::uint64_t>::max();
+  const auto shown = static_cast<std::uint64_t>(std::min(bytes, kMost));
+  throw InputError(InputKind::storage,
+                   {.where = where,
+                    .found = "images of " + human_bytes(shown),
+                    .expected = "at most " + human_bytes(available) + ", the free memory",
+                    .hint = ""});
+}
+
+std::string to_text(const Shape& shape) {
+  return fmt::format("{} x {} x {}", shape.channels, shape.height, shape.width);
+}
+
+}  // namespace convoy

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every reader of a format checks and says alike.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/shape.h"
+
+namespace convoy {
+
+/// The error of a file that is not what it should be.
+InputError bad_data(const std::string& where, const std::string& found,
+                    const std::string& expected, const std::string& hint = "");
+
+/// Throws, naming the first sample that is wrong, unless all labels are below `classes`.
+void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
+                  const std::string& where);
+
+/// Memory for content that `where` says is this long.
+/// Throws InputError of kind `storage` if the machine has not that much to give.
+std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where);
+
+/// "3 x 32 x 32".
+std::string to_text(const Shape& shape);
+
+}  // namespace convoy

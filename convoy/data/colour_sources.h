@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The datasets of 32 x 32 colour images. They come in several forms, and `get` makes the
+// compact one of any.
+
+#pragma once
+
+#include "convoy/data/source.h"
+
+namespace convoy {
+
+DataSource cifar10();
+DataSource cifar100();
+
+/// Its training half is the published "train" and then "extra".
+DataSource svhn();
+
+}  // namespace convoy

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matlab: images and labels of SVHN's MATLAB 5 files, by matio.
+//
+//   X   32 x 32 x 3 x count bytes, the first extent (the row) fastest
+//   y   count x 1, the digit; 10 stands for 0
+
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "convoy/data/dataset.h"
+#include "convoy/data/source.h"
+
+namespace convoy {
+
+/// Reads files of a folder, one after the other, into memory for the images alone; the
+/// name is left empty.
+///
+/// Throws InputError: `storage` if a file cannot be read or memory is too small, `data`,
+/// naming the file and the variable, if it is no MATLAB 5 file, is damaged, lacks a
+/// variable, or one has another form, or a label is none.
+Dataset read_matlab(const std::filesystem::path& folder,
+                    const std::vector<DataFile>& files,
+                    const std::vector<std::string>& classes);
+
+}  // namespace convoy

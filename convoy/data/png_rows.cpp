@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libpng leaves by longjmp when something is wrong. The jump lands in Reader::attempt();
+// what it jumps over, a lambda that calls libpng, has nothing to destroy.
+
+#include "convoy/data/png_rows.h"
+
+#include <fmt/format.h>
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "convoy/data/checks.h"
+
+namespace convoy {
+
+struct PngRows::Reader {
+  std::string where;
+  std::span<const std::uint8_t> rest;
+  std::size_t rows_read = 0;
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  char complaint[128] = "";
+
+  Reader(std::span<const std::uint8_t> content, std::string name)
+      : where(std::move(name)), rest(content) {
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
+    info = png != nullptr ? png_create_info_struct(png) : nullptr;
+    if (info == nullptr) {
+      png_destroy_read_struct(&png, nullptr, nullptr);
+      throw std::bad_alloc();
+    }
+    png_set_read_fn(png, this, on_read);
+  }
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  [[noreturn]] void refuse(const std::string& found) const {
+    throw bad_data(where, found, "a whole PNG file of 8-bit RGB, not interlaced",
+                   "bring the file again");
+  }
+
+  /// Runs `call`, or as far as libpng gets.
+  template <class Call>
+  bool attempt(const Call& call) {
+    if (setjmp(png_jmpbuf(png)) != 0) return false;
+    call();
+    return true;
+  }
+
+  static void on_error(png_structp png, png_const_charp message) {
+    auto& reader = *static_cast<Reader*>(png_get_error_ptr(png));
+    std::strncpy(reader.complaint, message, sizeof(reader.complaint) - 1);
+    std::longjmp(png_jmpbuf(png), 1);
+  }
+
+  static void on_warning(png_structp, png_const_charp) {}
+
+  static void on_read(png_structp png, png_bytep bytes, std::size_t size) {
+    auto& reader = *static_cast<Reader*>(png_get_io_ptr(png));
+    if (size > reader.rest.size()) png_error(png, "cut short");
+    std::ranges::copy(reader.rest.first(size), bytes);
+    reader.rest = reader.rest.subspan(size);
+  }
+
+  void check_kind() const {
+    const bool fits = png_get_color_type(png, info) == PNG_COLOR_TYPE_RGB &&
+                      png_get_bit_depth(png, info) == 8 &&
+                      png_get_interlace_type(png, info) == PNG_INTERLACE_NONE;
+    if (!fits) {
+      refuse(fmt::format("a PNG of colour type {}, {} bits, interlacing {}",
+                         png_get_color_type(png, info), png_get_bit_depth(png, info),
+                         png_get_interlace_type(png, info)));
+    }
+  }
+};
+
+PngRows::PngRows(std::span<const std::uint8_t> content, std::string where)
+    : reader_(std::make_unique<Reader>(content, std::move(where))) {
+  Reader& reader = *reader_;
+  if (png_sig_cmp(content.data(), 0, std::min<std::size_t>(content.size(), 8)) != 0) {
+    reader.refuse(content.empty() ? "an empty file" : "a file that is no PNG");
+  }
+  if (!reader.attempt([&] { png_read_info(reader.png, reader.info); })) {
+    reader.refuse(std::string("a damaged PNG header (") + reader.complaint + ")");
+  }
+  reader.check_kind();
+}
+
+PngRows::~PngRows() = default;
+
+std::size_t PngRows::width() const {
+  return png_get_image_width(reader_->png, reader_->info);
+}
+
+std::size_t PngRows::height() const {
+  return png_get_image_height(reader_->png, reader_->info);
+}
+
+void PngRows::next(std::span<std::uint8_t> row) {
+  Reader& reader = *reader_;
+  check(row.size() == 3 * width() && reader.rows_read < height(), "a row fits");
+  if (!reader.attempt([&] { png_read_row(reader.png, row.data(), nullptr); })) {
+    reader.refuse(
+        fmt::format("a damaged PNG at row {} ({})", reader.rows_read, reader.complaint));
+  }
+  ++reader.rows_read;
+}
+
+void PngRows::finish() {
+  Reader& reader = *reader_;
+  if (!reader.attempt([&] { png_read_end(reader.png, nullptr); })) {
+    reader.refuse(std::string("a PNG damaged after its rows (") + reader.complaint + ")");
+  }
+}
+
+}  // namespace convoy
