@@ -15,7 +15,8 @@ constexpr std::size_t kBatch = 256;
 void mirror(std::span<const float> images, Shape shape, std::span<float> mirrored) {
   const auto width = static_cast<std::size_t>(shape.width);
   for (std::size_t row = 0; row < images.size(); row += width) {
-    std::ranges::reverse_copy(images.subspan(row, width), mirrored.begin() + row);
+    std::ranges::reverse_copy(images.subspan(row, width),
+                              mirrored.subspan(row, width).begin());
   }
 }
 
