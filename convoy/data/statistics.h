@@ -15,6 +15,8 @@ namespace convoy {
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
+
+  bool operator==(const PixelMoments&) const = default;
 };
 
 /// Of all pixels of all channels. Exact up to the last rounding: the sums are integers.

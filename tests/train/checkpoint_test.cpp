@@ -105,7 +105,7 @@ TEST_F(Checkpoint, GivesBackANormalizationByChannel) {
       .moments = {{0.49, 0.25}, {1.0 / 3, 0.24}, {0.45, 0.26}}};
   save_checkpoint(run.path(),
                   {.model = "lenet5", .data = "cifar10", .normalization = normalization},
-                  layout, filled(3));
+                  {{layout, filled(3)}});
 
   EXPECT_EQ(load_state(find_checkpoint(run.path())).normalization, normalization);
 }

@@ -90,10 +90,11 @@ TEST_F(Evaluation, IsTheSameOnAnyNumberOfThreads) {
 TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
   initialize(layout, /*seed=*/1, values);
   Dataset mirrored = data;
-  for (auto row = mirrored.images.begin(); row != mirrored.images.end();
-       row += data.shape.width) {
+  std::vector<std::uint8_t> pixels(data.images.begin(), data.images.end());
+  for (auto row = pixels.begin(); row != pixels.end(); row += data.shape.width) {
     std::reverse(row, row + data.shape.width);
   }
+  mirrored.images = pixels;
   ThreadTeam team(2);
   Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
 
@@ -109,9 +110,11 @@ TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
 TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
   initialize(layout, /*seed=*/1, values);
   const int width = data.shape.width;
-  for (auto row = data.images.begin(); row != data.images.end(); row += width) {
+  std::vector<std::uint8_t> pixels(data.images.begin(), data.images.end());
+  for (auto row = pixels.begin(); row != pixels.end(); row += width) {
     std::reverse_copy(row, row + width / 2, row + width - width / 2);
   }
+  data.images = pixels;
   ThreadTeam team(2);
   Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
 
