@@ -41,7 +41,8 @@ Network::Network(const Model& model, const Layout& layout, const NetworkOptions&
 // n + 1 is the loss, n + 2 .. 2n + 1 are the stages backward, last to first.
 void Network::plan(const Model& model, const Layout& layout) {
   ArenaPlan arena_plan;
-  const std::vector<StageSpec> specs = fuse_layers(model, options_.training);
+  const std::vector<StageSpec> specs =
+      fuse_layers(model, options_.training, options_.winograd);
   const int count = static_cast<int>(specs.size());
   StageContext context{.plan = arena_plan,
                        .src = model.input,

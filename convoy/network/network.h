@@ -19,6 +19,7 @@
 #include "convoy/network/loss.h"
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
+#include "convoy/network/winograd_plan.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/pass_listener.h"
 
@@ -38,6 +39,7 @@ struct NetworkOptions {
   std::size_t most_samples = 64;  // in one pass
   bool training = true;           // false: forward only, without dropout
   const Kernels* kernels = &fast_kernels();
+  WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
 };
 
 class Network {

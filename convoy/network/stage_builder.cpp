@@ -6,6 +6,7 @@
 #include "convoy/network/convolution_stage.h"
 #include "convoy/network/linear_stage.h"
 #include "convoy/network/point_stages.h"
+#include "convoy/network/winograd_stage.h"
 
 namespace convoy {
 namespace {
@@ -42,7 +43,7 @@ void join_followers(LayerReader& layers, StageSpec& spec) {
   const bool convolution = std::holds_alternative<Convolution>(spec.layer);
   if (!convolution && !std::holds_alternative<Linear>(spec.layer)) return;
   spec.relu = layers.take_if<Relu>() != nullptr;
-  if (!convolution) return;
+  if (!convolution || spec.winograd) return;
   const MaxPool* pool = layers.take_if<MaxPool>();
   if (pool == nullptr) return;
   if (pool->step == 0 || pool->step == pool->window) {
@@ -58,6 +59,12 @@ struct MakeStage {
   const Layout& layout;
 
   std::unique_ptr<Stage> operator()(const Convolution& layer) const {
+    if (spec.winograd) {
+      return std::make_unique<WinogradStage>(
+          context, layout,
+          WinogradOptions{layer, *spec.winograd, spec.relu, spec.segments[0],
+                          spec.segments[1]});
+    }
     return std::make_unique<ConvolutionStage>(
         context, layout,
         ConvolutionOptions{layer, spec.relu, spec.pool, spec.segments[0],
@@ -85,20 +92,24 @@ struct MakeStage {
 
 }  // namespace
 
-std::vector<StageSpec> fuse_layers(const Model& model, bool training) {
+std::vector<StageSpec> fuse_layers(const Model& model, bool training,
+                                   WinogradMode winograd) {
   std::vector<StageSpec> specs;
   std::size_t units = 0, segments = 0;
   for (LayerReader layers(model); !layers.done();) {
     const Layer& layer = layers.take();
     if (std::holds_alternative<Flatten>(layer)) continue;
     if (std::holds_alternative<Dropout>(layer) && !training) continue;
-    StageSpec spec{.layer = layer, .dst = {}, .unit = 0, .segments = {}};
+    StageSpec spec{.layer = layer, .winograd = {}, .dst = {}, .unit = 0, .segments = {}};
     if (layers.info().parameters > 0) {
       ++units;
       spec.segments = {SegmentId{segments}, SegmentId{segments + 1}};
       segments += 2;
     }
     spec.unit = units == 0 ? 0 : units - 1;
+    if (const auto* convolution = std::get_if<Convolution>(&layer)) {
+      spec.winograd = choose_form(winograd, *convolution, layers.info().src);
+    }
     join_followers(layers, spec);
     spec.dst = layers.info().dst;
     specs.push_back(std::move(spec));

@@ -54,6 +54,8 @@ HWY_AFTER_NAMESPACE();
 #include "convoy/network/kernels/convolution_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
+#include "convoy/network/kernels/winograd_forms_inl.h"
+#include "convoy/network/kernels/winograd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -70,6 +72,12 @@ const Kernels* table() {
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
       .unpool_row = unpool_row,
+      .source_to_products = source_to_products,
+      .gradient_to_products = gradient_to_products,
+      .output_from_products = output_from_products,
+      .add_source_gradient = add_source_gradient,
+      .taps_to_products = taps_to_products,
+      .taps_from_products = taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .sum = sum,

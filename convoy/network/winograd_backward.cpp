@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WinogradStage's backward pass.
+//
+// The gradient of the taps sums over columns and images, so images are the depth of its
+// matrix product, and the right operand needs vectors of something else: of source
+// channels. Sources are turned around, sixteen channels by sixteen images, before their
+// transform, which does not mind.
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/network/winograd_sizes.h"
+#include "convoy/network/winograd_stage.h"
+
+namespace convoy {
+
+void WinogradStage::backward(const Pass& pass, const Activation& src,
+                             const Activation& dst) {
+  if (taps_at_once_ && src.gradient != nullptr) transform_all_taps(pass, backward_taps_);
+  for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
+    const Chunk chunk = plan_.chunk(i, pass.packs);
+    transform_for_backward(pass, chunk, src, dst);
+    gradients_from_products(pass, chunk, /*accumulate=*/i > 0, src.gradient);
+  }
+  if (bias_) add_bias_shares(pass);
+}
+
+void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
+                                           const Activation& src,
+                                           const Activation& dst) const {
+  const Tiles gradients(dst_.channels, kPack);
+  // Not Tiles: turned sources come in blocks of exactly sixteen channels.
+  const std::size_t blocks = round_up(src_.channels, kPack) / kPack;
+  const std::size_t tasks = gradients.count + blocks;
+  pass.team.run(chunk.packs * tasks, [&](std::size_t task, int thread) {
+    const std::size_t pack = task / tasks, part = task % tasks;
+    if (part < blocks) {
+      float* scratch =
+          pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+      const Range channels = {part * kPack,
+                              std::min<std::size_t>(src_.channels, (part + 1) * kPack)};
+      transform_turned_sources(pass, chunk, src.values, pack, channels, scratch);
+      return;
+    }
+    const Range channels = gradients.range(static_cast<int>(part - blocks));
+    if (chunk.first_row == 0) {
+      finish_gradient(pass, chunk.first_pack + pack, channels, dst);
+    }
+    transform_gradients(pass, chunk, dst.gradient, pack, channels);
+  });
+}
+
+/// Takes a few channels' gradient back through the ReLU and sums it for the bias.
+void WinogradStage::finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                                    const Activation& dst) const {
+  const std::size_t plane = pack_floats({1, dst_.height, dst_.width});
+  float* shares = pass.arena.get(bias_shares_) + pack * dst_.channels;
+  for (std::size_t k = channels.begin; k < channels.end; ++k) {
+    const std::size_t from = pack * pack_floats(dst_) + k * plane;
+    if (relu_) pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
+    if (bias_) shares[k] = pass.kernels.sum(dst.gradient + from, plane);
+  }
+}
+
+void WinogradStage::add_bias_shares(const Pass& pass) const {
+  const float* shares = pass.arena.get(bias_shares_);
+  for (int k = 0; k < dst_.channels; ++k) {
+    float sum = 0;
+    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+      sum += shares[pack * dst_.channels + k];
+    }
+    pass.gradients[bias_->begin + k] = sum;
+  }
+}
+
+void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
+                                        const float* gradient, std::size_t pack,
+                                        Range channels) const {
+  const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t plane = row * dst_.height;
+  const float* images = gradient + (chunk.first_pack + pack) * pack_floats(dst_);
+  float* panels = pass.arena.get(gradients_.slot) + channels.begin * kPack;
+  const std::size_t first = pack * plan_.columns_a_pack(chunk);
+  for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
+    const TilePlace place = plan_.place(chunk, c);
+    pass.kernels.gradient_to_products(
+        {.form = plan_.form(),
+         .image = images + channels.begin * plane + plan_.dst_offset(place) * kPack,
+         .image_pixel = kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.dst_window(place),
+         .channels = static_cast<int>(channels.size()),
+         .products = panels + c * gradients_.column,
+         .product = gradients_.product});
+  }
+}
+
+/// The rows of a pack's images that the chunk sees: [row][column][16 images][16
+/// channels], channels that there are not as zeros.
+void WinogradStage::turn_sources(const Pass& pass, const Chunk& chunk,
+                                 const float* images, Range channels,
+                                 float* turned) const {
+  const std::size_t plane = pack_floats({1, src_.height, src_.width});
+  const std::size_t width = static_cast<std::size_t>(src_.width);
+  const Range pixels = {plan_.first_src_row(chunk) * width,
+                        plan_.last_src_row(chunk) * width};
+  for (std::size_t i = pixels.begin; i < pixels.end; ++i, turned += kPack * kPack) {
+    const float* from = images + channels.begin * plane + i * kPack;
+    if (channels.size() == kPack) {
+      pass.kernels.rows_to_tile({from, plane, kPack, kPack, turned});
+      continue;
+    }
+    std::fill_n(turned, kPack * kPack, 0.0f);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      for (int n = 0; n < kPack; ++n) turned[n * kPack + c] = from[c * plane + n];
+    }
+  }
+}
+
+void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chunk,
+                                             const float* src, std::size_t pack,
+                                             Range channels, float* scratch) const {
+  constexpr std::ptrdiff_t kPixel = kPack * kPack;
+  turn_sources(pass, chunk, src + (chunk.first_pack + pack) * pack_floats(src_), channels,
+               scratch);
+  const std::ptrdiff_t above =
+      static_cast<std::ptrdiff_t>(plan_.first_src_row(chunk)) * src_.width;
+  float* panels = pass.arena.get(turned_sources_.slot) + channels.begin * kPack;
+  const std::size_t first = pack * plan_.columns_a_pack(chunk);
+  for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
+    const TilePlace place = plan_.place(chunk, c);
+    pass.kernels.source_to_products(
+        {.form = plan_.form(),
+         .image = scratch + (plan_.src_offset(place) - above) * kPixel,
+         .image_pixel = kPixel,
+         .image_row = static_cast<std::size_t>(src_.width * kPixel),
+         .image_channel = kPack,  // from image to image
+         .inside = plan_.src_window(place),
+         .channels = kPack,
+         .products = panels + c * turned_sources_.column,
+         .product = turned_sources_.product});
+  }
+}
+
+void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk,
+                                            bool accumulate, float* src_gradient) const {
+  const int threads = pass.team.threads();
+  const std::size_t parts = column_parts(chunk);
+  const Tiles sources = channel_groups(src_.channels, parts, threads);
+  const std::size_t source_tasks = src_gradient == nullptr ? 0 : sources.count * parts;
+  const std::size_t wide = round_up(src_.channels, kTapsWide) / kTapsWide;
+  const Tiles rows = channel_groups(dst_.channels, wide, threads);
+
+  pass.team.run(source_tasks + rows.count * wide, [&](std::size_t task, int thread) {
+    float* scratch =
+        pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+    if (task < source_tasks) {
+      const Part part = {sources.range(static_cast<int>(task / parts)),
+                         column_part(chunk, task % parts)};
+      source_backward(pass, chunk, part, scratch, src_gradient);
+      return;
+    }
+    task -= source_tasks;
+    const std::size_t c = task % wide * kTapsWide;
+    const Range channels = {c, std::min<std::size_t>(src_.channels, c + kTapsWide)};
+    taps_backward(pass, chunk, rows.range(static_cast<int>(task / wide)), channels,
+                  accumulate, scratch);
+  });
+}
+
+void WinogradStage::source_backward(const Pass& pass, const Chunk& chunk,
+                                    const Part& part, float* scratch,
+                                    float* src_gradient) const {
+  const std::size_t plane = pack_floats({1, src_.height, src_.width});
+  const Range packs = {part.columns.begin / plan_.columns_a_pack(chunk),
+                       part.columns.end / plan_.columns_a_pack(chunk)};
+  for (std::size_t pack = packs.begin; pack < packs.end && chunk.first_row == 0; ++pack) {
+    std::fill_n(src_gradient + (chunk.first_pack + pack) * pack_floats(src_) +
+                    part.channels.begin * plane,
+                part.channels.size() * plane, 0.0f);
+  }
+  float* products = scratch + taps_scratch_;
+  for (std::size_t c = part.columns.begin; c < part.columns.end; c += kBlock) {
+    const Part block = {part.channels, {c, std::min(part.columns.end, c + kBlock)}};
+    multiply_backward(pass, block, scratch, products);
+    add_source_gradients(pass, chunk, block, products, src_gradient);
+  }
+}
+
+/// products[product][column][channel] = (taps, turned) x gradients.
+void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float* scratch,
+                                      float* products) const {
+  const float* panels = pass.arena.get(gradients_.slot);
+  const std::size_t depth = static_cast<std::size_t>(dst_.channels);
+  for (std::size_t k = 0; k < depth; k += kSlab) {
+    const Range slab = {k, std::min(depth, k + kSlab)};
+    const Taps taps =
+        taps_of(pass, backward_taps_, slab, part.channels, scratch, kTurnedTapsRow);
+    for (int t = 0; t < plan_.products(); ++t) {
+      for (std::size_t i = 0; i < part.columns.size(); ++i) {
+        pass.kernels.product({.a = taps.first + t * taps.product,
+                              .a_row = 1,
+                              .a_step = taps.row,
+                              .b = panels + t * gradients_.product +
+                                   (part.columns.begin + i) * gradients_.column +
+                                   k * kPack,
+                              .dst = products + t * part.product() + i * part.column(),
+                              .dst_row = kPack,
+                              .rows = static_cast<int>(part.channels.size()),
+                              .depth = static_cast<int>(slab.size()),
+                              .accumulate = k > 0});
+      }
+    }
+  }
+}
+
+void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
+                                         const Part& part, const float* products,
+                                         float* src_gradient) const {
+  const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t plane = row * src_.height;
+  for (std::size_t i = 0; i < part.columns.size(); ++i) {
+    const TilePlace place = plan_.place(chunk, part.columns.begin + i);
+    pass.kernels.add_source_gradient(
+        {.form = plan_.form(),
+         .products = products + i * part.column(),
+         .product = part.product(),
+         .channels = static_cast<int>(part.channels.size()),
+         .bias = nullptr,
+         .floor = -std::numeric_limits<float>::infinity(),
+         .image = src_gradient + place.pack * pack_floats(src_) +
+                  part.channels.begin * plane + plan_.src_offset(place) * kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.src_window(place)});
+  }
+}
+
+/// The gradient of the taps from source `channels` to output channels `rows`.
+void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range rows,
+                                  Range channels, bool accumulate, float* scratch) const {
+  const std::size_t columns = plan_.columns(chunk);
+  const std::size_t product = rows.size() * kTapsWide + kPad;
+  for (int t = 0; t < plan_.products(); ++t) {
+    const float* left = pass.arena.get(gradients_.slot) + t * gradients_.product;
+    const float* right =
+        pass.arena.get(turned_sources_.slot) + t * turned_sources_.product;
+    for (std::size_t c = 0; c < columns; c += kColumnsATime) {
+      for (std::size_t i = channels.begin; i < channels.end; i += kPack) {
+        pass.kernels.product(
+            {.a = left + c * gradients_.column + rows.begin * kPack,
+             .a_row = kPack,
+             .b = right + c * turned_sources_.column + i * kPack,
+             .dst = scratch + t * product + (i - channels.begin),
+             .dst_row = kTapsWide,
+             .rows = static_cast<int>(rows.size()),
+             .depth = kPack,
+             .accumulate = c > 0,
+             .pieces = static_cast<int>(std::min(kColumnsATime, columns - c)),
+             .a_piece = gradients_.column,
+             .b_piece = turned_sources_.column});
+      }
+    }
+  }
+  const auto sources = static_cast<std::size_t>(src_.channels);
+  pass.kernels.taps_from_products({.form = plan_.form(),
+                                   .products = scratch,
+                                   .product = product,
+                                   .products_row = kTapsWide,
+                                   .rows = static_cast<int>(rows.size()),
+                                   .channels = static_cast<int>(channels.size()),
+                                   .taps = pass.gradients + weight_.begin +
+                                           (rows.begin * sources + channels.begin) * 9,
+                                   .taps_row = sources * 9,
+                                   .accumulate = accumulate});
+}
+
+}  // namespace convoy

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What WinogradStage computes at a time. Measured: see bench/convolution_bench.cpp.
+
+#pragma once
+
+#include <cstddef>
+
+#include "convoy/network/kernels/kernels.h"
+
+namespace convoy {
+
+// Output channels of a task at most: each panel that is read serves so many.
+inline constexpr int kGroup = 24;
+// The length of a sum that is taken at a time: a panel of so many channels, 8 KiB, stays
+// in the first-level cache, and with few columns the taps of a group in the second.
+inline constexpr int kSlab = 128;
+// Columns whose products are computed before they are turned into pixels.
+inline constexpr std::size_t kBlock = 16;
+// Columns over which the gradient of taps is summed at a time: operands of 8 + 12 KiB.
+inline constexpr std::size_t kColumnsATime = 8;
+// Source channels of a task of the taps' gradient.
+inline constexpr int kTapsWide = 64;
+
+// Strides are padded by some cache lines: powers of two would fall on the same ones.
+inline constexpr std::size_t kPad = kPack;
+inline constexpr std::size_t kTapsRow = kSlab + kPad;              // forward
+inline constexpr std::size_t kTurnedTapsRow = kGroup + kPack / 2;  // backward
+
+}  // namespace convoy
