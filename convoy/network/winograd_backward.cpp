@@ -29,21 +29,18 @@ void WinogradStage::backward(const Pass& pass, const Activation& src,
 void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
                                            const Activation& src,
                                            const Activation& dst) const {
-  const Tiles gradients(dst_.channels, kPack);
-  // Not Tiles: turned sources come in blocks of exactly sixteen channels.
-  const std::size_t blocks = round_up(src_.channels, kPack) / kPack;
-  const std::size_t tasks = gradients.count + blocks;
+  const std::size_t blocks = block_count(src_.channels);
+  const std::size_t tasks = blocks + block_count(dst_.channels);
   pass.team.run(chunk.packs * tasks, [&](std::size_t task, int thread) {
-    const std::size_t pack = task / tasks, part = task % tasks;
-    if (part < blocks) {
+    const std::size_t pack = task / tasks, block = task % tasks;
+    if (block < blocks) {
       float* scratch =
           pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
-      const Range channels = {part * kPack,
-                              std::min<std::size_t>(src_.channels, (part + 1) * kPack)};
-      transform_turned_sources(pass, chunk, src.values, pack, channels, scratch);
+      transform_turned_sources(pass, chunk, src.values, pack,
+                               block_of(src_.channels, block), scratch);
       return;
     }
-    const Range channels = gradients.range(static_cast<int>(part - blocks));
+    const Range channels = block_of(dst_.channels, block - blocks);
     if (chunk.first_row == 0) {
       finish_gradient(pass, chunk.first_pack + pack, channels, dst);
     }
@@ -80,7 +77,7 @@ void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
   const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t plane = row * dst_.height;
   const float* images = gradient + (chunk.first_pack + pack) * pack_floats(dst_);
-  float* panels = pass.arena.get(gradients_.slot) + channels.begin * kPack;
+  float* panels = pass.arena.get(gradients_.slot);
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
@@ -92,7 +89,7 @@ void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
          .image_channel = plane,
          .inside = plan_.dst_window(place),
          .channels = static_cast<int>(channels.size()),
-         .products = panels + c * gradients_.column,
+         .products = panels + gradients_.at(0, channels.begin, c),
          .product = gradients_.product});
   }
 }
@@ -127,7 +124,7 @@ void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chun
                scratch);
   const std::ptrdiff_t above =
       static_cast<std::ptrdiff_t>(plan_.first_src_row(chunk)) * src_.width;
-  float* panels = pass.arena.get(turned_sources_.slot) + channels.begin * kPack;
+  float* panels = pass.arena.get(turned_sources_.slot);
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
@@ -139,7 +136,7 @@ void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chun
          .image_channel = kPack,  // from image to image
          .inside = plan_.src_window(place),
          .channels = kPack,
-         .products = panels + c * turned_sources_.column,
+         .products = panels + turned_sources_.at(0, channels.begin, c),
          .product = turned_sources_.product});
   }
 }
@@ -150,10 +147,10 @@ void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk
   const std::size_t parts = column_parts(chunk);
   const Tiles sources = channel_groups(src_.channels, parts, threads);
   const std::size_t source_tasks = src_gradient == nullptr ? 0 : sources.count * parts;
-  const std::size_t wide = round_up(src_.channels, kTapsWide) / kTapsWide;
-  const Tiles rows = channel_groups(dst_.channels, wide, threads);
+  const std::size_t wide = block_count(src_.channels, kTapsWide);
+  const std::size_t high = block_count(dst_.channels, kTapsHigh);
 
-  pass.team.run(source_tasks + rows.count * wide, [&](std::size_t task, int thread) {
+  pass.team.run(source_tasks + high * wide, [&](std::size_t task, int thread) {
     float* scratch =
         pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
     if (task < source_tasks) {
@@ -163,10 +160,8 @@ void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk
       return;
     }
     task -= source_tasks;
-    const std::size_t c = task % wide * kTapsWide;
-    const Range channels = {c, std::min<std::size_t>(src_.channels, c + kTapsWide)};
-    taps_backward(pass, chunk, rows.range(static_cast<int>(task / wide)), channels,
-                  accumulate, scratch);
+    taps_backward(pass, chunk, block_of(dst_.channels, task / wide, kTapsHigh),
+                  block_of(src_.channels, task % wide, kTapsWide), accumulate, scratch);
   });
 }
 
@@ -192,7 +187,6 @@ void WinogradStage::source_backward(const Pass& pass, const Chunk& chunk,
 /// products[product][column][channel] = (taps, turned) x gradients.
 void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float* scratch,
                                       float* products) const {
-  const float* panels = pass.arena.get(gradients_.slot);
   const std::size_t depth = static_cast<std::size_t>(dst_.channels);
   for (std::size_t k = 0; k < depth; k += kSlab) {
     const Range slab = {k, std::min(depth, k + kSlab)};
@@ -200,17 +194,16 @@ void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float*
         taps_of(pass, backward_taps_, slab, part.channels, scratch, kTurnedTapsRow);
     for (int t = 0; t < plan_.products(); ++t) {
       for (std::size_t i = 0; i < part.columns.size(); ++i) {
-        pass.kernels.product({.a = taps.first + t * taps.product,
-                              .a_row = 1,
-                              .a_step = taps.row,
-                              .b = panels + t * gradients_.product +
-                                   (part.columns.begin + i) * gradients_.column +
-                                   k * kPack,
-                              .dst = products + t * part.product() + i * part.column(),
-                              .dst_row = kPack,
-                              .rows = static_cast<int>(part.channels.size()),
-                              .depth = static_cast<int>(slab.size()),
-                              .accumulate = k > 0});
+        const Product product = {.a = taps.first + t * taps.product,
+                                 .a_row = 1,
+                                 .a_step = taps.row,
+                                 .b = nullptr,
+                                 .dst = products + t * part.product() + i * part.column(),
+                                 .dst_row = kPack,
+                                 .rows = static_cast<int>(part.channels.size()),
+                                 .depth = 0,
+                                 .accumulate = k > 0};
+        multiply(pass, product, gradients_, t, part.columns.begin + i, slab);
       }
     }
   }
@@ -238,29 +231,41 @@ void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
   }
 }
 
+/// Adds some columns' share of one product of 16 x 16 taps' gradient, or begins with it.
+void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
+                                     std::size_t row, std::size_t channel,
+                                     float* dst) const {
+  const float* right = pass.arena.get(turned_sources_.slot);
+  const int rows = std::min(kPack, dst_.channels - static_cast<int>(row));
+  pass.kernels.product(
+      {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
+       .a_row = kPack,
+       .b = right + turned_sources_.at(t, channel, columns.begin),
+       .dst = dst,
+       .dst_row = kTapsWide,
+       .rows = rows,
+       .depth = kPack,
+       .accumulate = columns.begin > 0,
+       .pieces = static_cast<int>(columns.size()),
+       .a_piece = kPack * kPack,
+       .b_piece = kPack * kPack,
+       .next_b = right + turned_sources_.at(t, channel + kPack, columns.begin)});
+}
+
 /// The gradient of the taps from source `channels` to output channels `rows`.
 void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range rows,
                                   Range channels, bool accumulate, float* scratch) const {
   const std::size_t columns = plan_.columns(chunk);
   const std::size_t product = rows.size() * kTapsWide + kPad;
   for (int t = 0; t < plan_.products(); ++t) {
-    const float* left = pass.arena.get(gradients_.slot) + t * gradients_.product;
-    const float* right =
-        pass.arena.get(turned_sources_.slot) + t * turned_sources_.product;
     for (std::size_t c = 0; c < columns; c += kColumnsATime) {
-      for (std::size_t i = channels.begin; i < channels.end; i += kPack) {
-        pass.kernels.product(
-            {.a = left + c * gradients_.column + rows.begin * kPack,
-             .a_row = kPack,
-             .b = right + c * turned_sources_.column + i * kPack,
-             .dst = scratch + t * product + (i - channels.begin),
-             .dst_row = kTapsWide,
-             .rows = static_cast<int>(rows.size()),
-             .depth = kPack,
-             .accumulate = c > 0,
-             .pieces = static_cast<int>(std::min(kColumnsATime, columns - c)),
-             .a_piece = gradients_.column,
-             .b_piece = turned_sources_.column});
+      const std::size_t count = std::min(kColumnsATime, columns - c);
+      for (std::size_t k = rows.begin; k < rows.end; k += kPack) {
+        for (std::size_t i = channels.begin; i < channels.end; i += kPack) {
+          multiply_columns(pass, t, {c, c + count}, k, i,
+                           scratch + t * product + (k - rows.begin) * kTapsWide +
+                               (i - channels.begin));
+        }
       }
     }
   }

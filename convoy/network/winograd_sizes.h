@@ -4,8 +4,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
+#include "convoy/base/range.h"
 #include "convoy/network/kernels/kernels.h"
 
 namespace convoy {
@@ -21,10 +23,22 @@ inline constexpr std::size_t kBlock = 16;
 inline constexpr std::size_t kColumnsATime = 8;
 // Source channels of a task of the taps' gradient.
 inline constexpr int kTapsWide = 64;
+// And its output channels.
+inline constexpr int kTapsHigh = 32;
 
 // Strides are padded by some cache lines: powers of two would fall on the same ones.
 inline constexpr std::size_t kPad = kPack;
 inline constexpr std::size_t kTapsRow = kSlab + kPad;              // forward
 inline constexpr std::size_t kTurnedTapsRow = kGroup + kPack / 2;  // backward
+
+/// Channels come in blocks of sixteen, the last one perhaps smaller.
+inline std::size_t block_count(int channels, int block = kPack) {
+  return static_cast<std::size_t>((channels + block - 1) / block);
+}
+inline Range block_of(int channels, std::size_t number, int block = kPack) {
+  const auto size = static_cast<std::size_t>(block);
+  return {number * size,
+          std::min(static_cast<std::size_t>(channels), (number + 1) * size)};
+}
 
 }  // namespace convoy

@@ -43,7 +43,7 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
   const Lifetime later = {context.backward, context.backward};
   const std::size_t turned = static_cast<std::size_t>(plan_.most_src_rows()) * src_.width;
   backward_scratch_floats_ = std::max({forward_scratch_floats_, turned * kPack * kPack,
-                                       products * (kGroup * kTapsWide + kPad)});
+                                       products * (kTapsHigh * kTapsWide + kPad)});
   turned_sources_ = plan_panels(context, src_.channels, context.backward);
   gradients_ = plan_panels(context, dst_.channels, context.backward);
   backward_taps_ = context.plan.reserve(all_taps, later);
@@ -55,9 +55,12 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
 
 WinogradStage::Panels WinogradStage::plan_panels(const StageContext& context,
                                                  int channels, int moment) const {
+  // One more than a multiple of four columns: neighbouring blocks then fall on different
+  // cache lines.
+  const std::size_t columns = round_up(plan_.most_columns(context.most_packs) + 3, 4) - 3;
   Panels panels;
-  panels.column = padded(channels) * kPack + kPad;
-  panels.product = plan_.most_columns(context.most_packs) * panels.column + 5 * kPad;
+  panels.block = columns * kPack * kPack;
+  panels.product = padded(channels) / kPack * panels.block + 5 * kPad;
   const std::size_t floats = panels.product * static_cast<std::size_t>(plan_.products());
   panels.slot = context.plan.reserve(floats * sizeof(float), {moment, moment});
   return panels;
@@ -137,10 +140,10 @@ void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
   if (taps_at_once_) transform_all_taps(pass, forward_taps_);
   for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
     const Chunk chunk = plan_.chunk(i, pass.packs);
-    const Tiles slices(src_.channels, kPack);
-    pass.team.run(chunk.packs * slices.count, [&](std::size_t task, int) {
-      transform_sources(pass, chunk, src, task / slices.count,
-                        slices.range(static_cast<int>(task % slices.count)));
+    const std::size_t blocks = block_count(src_.channels);
+    pass.team.run(chunk.packs * blocks, [&](std::size_t task, int) {
+      transform_sources(pass, chunk, src, task / blocks,
+                        block_of(src_.channels, task % blocks));
     });
     const std::size_t parts = column_parts(chunk);
     const Tiles groups = channel_groups(dst_.channels, parts, pass.team.threads());
@@ -166,7 +169,7 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
   const std::size_t plane = row * src_.height;
   const float* images = src + (chunk.first_pack + pack) * pack_floats(src_);
-  float* panels = pass.arena.get(sources_.slot) + channels.begin * kPack;
+  float* panels = pass.arena.get(sources_.slot);
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
@@ -178,15 +181,34 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
          .image_channel = plane,
          .inside = plan_.src_window(place),
          .channels = static_cast<int>(channels.size()),
-         .products = panels + c * sources_.column,
+         .products = panels + sources_.at(0, channels.begin, c),
          .product = sources_.product});
   }
+}
+
+/// Completes a product with its right operand: some channels of one column.
+void WinogradStage::multiply(const Pass& pass, Product product, const Panels& panels,
+                             int t, std::size_t column, Range channels) const {
+  product.b = pass.arena.get(panels.slot) + panels.at(t, channels.begin, column);
+  product.next_b = product.b + kPack * kPack;
+  product.depth = kPack;
+  product.pieces = static_cast<int>(channels.size() / kPack);
+  product.a_piece = kPack * product.a_step;
+  product.b_piece = panels.block;
+  if (product.pieces > 0) pass.kernels.product(product);
+  const std::size_t rest = channels.size() % kPack;
+  if (rest == 0) return;
+  product.a += product.pieces * product.a_piece;
+  product.b += product.pieces * product.b_piece;
+  product.accumulate |= product.pieces > 0;
+  product.depth = static_cast<int>(rest);
+  product.pieces = 1;
+  pass.kernels.product(product);
 }
 
 /// products[product][column][channel] = taps x sources.
 void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* scratch,
                                      float* products) const {
-  const float* panels = pass.arena.get(sources_.slot);
   const std::size_t depth = static_cast<std::size_t>(src_.channels);
   for (std::size_t c = 0; c < depth; c += kSlab) {
     const Range slab = {c, std::min(depth, c + kSlab)};
@@ -194,15 +216,15 @@ void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* 
         taps_of(pass, forward_taps_, part.channels, slab, scratch, kTapsRow);
     for (int t = 0; t < plan_.products(); ++t) {
       for (std::size_t i = 0; i < part.columns.size(); ++i) {
-        pass.kernels.product({.a = taps.first + t * taps.product,
-                              .a_row = taps.row,
-                              .b = panels + t * sources_.product +
-                                   (part.columns.begin + i) * sources_.column + c * kPack,
-                              .dst = products + t * part.product() + i * part.column(),
-                              .dst_row = kPack,
-                              .rows = static_cast<int>(part.channels.size()),
-                              .depth = static_cast<int>(slab.size()),
-                              .accumulate = c > 0});
+        const Product product = {.a = taps.first + t * taps.product,
+                                 .a_row = taps.row,
+                                 .b = nullptr,
+                                 .dst = products + t * part.product() + i * part.column(),
+                                 .dst_row = kPack,
+                                 .rows = static_cast<int>(part.channels.size()),
+                                 .depth = 0,
+                                 .accumulate = c > 0};
+        multiply(pass, product, sources_, t, part.columns.begin + i, slab);
       }
     }
   }

@@ -42,10 +42,16 @@ class WinogradStage final : public Stage {
   bool backward_reads_dst() const override { return relu_; }
 
  private:
-  /// An operand of the matrix products, [product][column][channel][16], of one chunk.
+  /// An operand of the matrix products of one chunk, in blocks of sixteen channels:
+  /// [product][block][column][16 channels][16 images]. So both a sum over channels and
+  /// one over columns run through memory in long stretches.
   struct Panels {
     SlotId slot{};
-    std::size_t column = 0, product = 0;  // strides
+    std::size_t block = 0, product = 0;  // strides
+
+    std::size_t at(int t, std::size_t channel, std::size_t column) const {
+      return t * product + channel / kPack * block + column * kPack * kPack;
+    }
   };
   /// Transformed taps: [product][row][channel].
   struct Taps {
@@ -66,6 +72,8 @@ class WinogradStage final : public Stage {
   std::size_t packs_a_part(const Chunk& chunk) const;
   std::size_t column_parts(const Chunk& chunk) const;
   Range column_part(const Chunk& chunk, std::size_t number) const;
+  void multiply(const Pass& pass, Product product, const Panels& panels, int t,
+                std::size_t column, Range channels) const;
   Tiles channel_groups(int channels, std::size_t parts, int threads) const;
 
   void transform_all_taps(const Pass& pass, SlotId to) const;
@@ -95,6 +103,8 @@ class WinogradStage final : public Stage {
                             const float* products, float* src_gradient) const;
   void source_backward(const Pass& pass, const Chunk& chunk, const Part& part,
                        float* scratch, float* src_gradient) const;
+  void multiply_columns(const Pass& pass, int t, Range columns, std::size_t row,
+                        std::size_t channel, float* dst) const;
   void taps_backward(const Pass& pass, const Chunk& chunk, Range rows, Range channels,
                      bool accumulate, float* scratch) const;
   void gradients_from_products(const Pass& pass, const Chunk& chunk, bool accumulate,

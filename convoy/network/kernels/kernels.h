@@ -63,6 +63,7 @@ struct Product {
   bool accumulate = false;               // add to dst instead of overwriting it
   int pieces = 1;                        // more than one not in tiles
   std::size_t a_piece = 0, b_piece = 0;  // from one piece to the next
+  const float* next_b = nullptr;  // b of the next call, if known: fetched meanwhile
 };
 
 /// One row of a convolution's output, for one pack:

@@ -40,7 +40,8 @@ struct ColumnsLeft {
 };
 
 template <int kRows, template <int> class Left>
-HWY_INLINE void product_tile(const Product& p, const float* a, float* HWY_RESTRICT dst) {
+HWY_INLINE void product_tile(const Product& p, const float* a, const float* ahead,
+                             float* HWY_RESTRICT dst) {
   const D d;
   V sums[kRows][kVectors];
 #pragma GCC unroll 16
@@ -58,7 +59,9 @@ HWY_INLINE void product_tile(const Product& p, const float* a, float* HWY_RESTRI
   for (int piece = 0; piece < p.pieces; ++piece) {
     const Left<kRows> left(a + piece * p.a_piece, p);
     const float* HWY_RESTRICT b = p.b + piece * p.b_piece;
-    for (std::size_t k = 0; k < depth; ++k, b += kPack) {
+    const float* next = ahead + piece * p.b_piece;
+    for (std::size_t k = 0; k < depth; ++k, b += kPack, next += kPack) {
+      hwy::Prefetch(next);
       V row[kVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
@@ -90,7 +93,7 @@ void narrow_product_tile(const Product& p, const float* a, float* dst) {
   }
   Product wide = p;
   wide.dst_row = kPack;
-  product_tile<kRows, Left>(wide, a, buffer);
+  product_tile<kRows, Left>(wide, a, p.b, buffer);
   for (int i = 0; i < kRows; ++i) {
     std::copy_n(buffer + i * kPack, p.columns, dst + i * p.dst_row);
   }
@@ -102,9 +105,10 @@ HWY_INLINE void product_by(const Product& p, std::size_t left_row) {
   for (int tile = 0; tile < tiles.count; ++tile) {
     const float* a = p.a + tiles.begin(tile) * left_row;
     float* dst = p.dst + tiles.begin(tile) * p.dst_row;
+    const float* ahead = tile == 0 && p.next_b != nullptr ? p.next_b : p.b;
     with_constant<kTile>(tiles.size(tile), [&](auto rows) HWY_ATTR {
       if (p.columns == kPack) {
-        product_tile<rows(), Left>(p, a, dst);
+        product_tile<rows(), Left>(p, a, ahead, dst);
       } else {
         narrow_product_tile<rows(), Left>(p, a, dst);
       }
