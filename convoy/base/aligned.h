@@ -27,7 +27,7 @@ class AlignedBuffer {
 
   /// Throws std::bad_alloc when there is no memory.
   explicit AlignedBuffer(std::size_t size)
-      : data_(static_cast<T*>(::operator new (size * sizeof(T), alignment(size))),
+      : data_(static_cast<T*>(::operator new(size * sizeof(T), alignment(size))),
               Free{alignment(size)}),
         size_(size) {
     void* memory = data_.get();
@@ -52,7 +52,7 @@ class AlignedBuffer {
   }
 
   struct Free {
-    void operator()(T* p) const { ::operator delete (p, alignment); }
+    void operator()(T* p) const { ::operator delete(p, alignment); }
 
     std::align_val_t alignment{kCacheLine};
   };

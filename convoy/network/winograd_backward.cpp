@@ -203,7 +203,7 @@ void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float*
                                  .rows = static_cast<int>(part.channels.size()),
                                  .depth = 0,
                                  .accumulate = k > 0};
-        multiply(pass, product, gradients_, t, part.columns.begin + i, slab);
+        multiply(pass, product, gradients_, t, part.columns, i, slab);
       }
     }
   }
@@ -234,13 +234,13 @@ void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
 /// Adds some columns' share of one product of 16 x 16 taps' gradient, or begins with it.
 void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
                                      std::size_t row, std::size_t channel,
-                                     float* dst) const {
-  const float* right = pass.arena.get(turned_sources_.slot);
+                                     const float* next, float* dst) const {
   const int rows = std::min(kPack, dst_.channels - static_cast<int>(row));
   pass.kernels.product(
       {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
        .a_row = kPack,
-       .b = right + turned_sources_.at(t, channel, columns.begin),
+       .b = pass.arena.get(turned_sources_.slot) +
+            turned_sources_.at(t, channel, columns.begin),
        .dst = dst,
        .dst_row = kTapsWide,
        .rows = rows,
@@ -249,7 +249,7 @@ void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
        .pieces = static_cast<int>(columns.size()),
        .a_piece = kPack * kPack,
        .b_piece = kPack * kPack,
-       .next_b = right + turned_sources_.at(t, channel + kPack, columns.begin)});
+       .next_b = next});
 }
 
 /// The gradient of the taps from source `channels` to output channels `rows`.
@@ -257,12 +257,17 @@ void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range ro
                                   Range channels, bool accumulate, float* scratch) const {
   const std::size_t columns = plan_.columns(chunk);
   const std::size_t product = rows.size() * kTapsWide + kPad;
+  const float* right = pass.arena.get(turned_sources_.slot);
   for (int t = 0; t < plan_.products(); ++t) {
     for (std::size_t c = 0; c < columns; c += kColumnsATime) {
       const std::size_t count = std::min(kColumnsATime, columns - c);
       for (std::size_t k = rows.begin; k < rows.end; k += kPack) {
         for (std::size_t i = channels.begin; i < channels.end; i += kPack) {
-          multiply_columns(pass, t, {c, c + count}, k, i,
+          const bool last = i + kPack >= channels.end;
+          const float* next =
+              right +
+              turned_sources_.at(last ? t + 1 : t, last ? channels.begin : i + kPack, c);
+          multiply_columns(pass, t, {c, c + count}, k, i, next,
                            scratch + t * product + (k - rows.begin) * kTapsWide +
                                (i - channels.begin));
         }

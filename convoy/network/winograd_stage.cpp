@@ -186,11 +186,15 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
   }
 }
 
-/// Completes a product with its right operand: some channels of one column.
+/// Completes a product with its right operand: some channels of column `i` of several.
 void WinogradStage::multiply(const Pass& pass, Product product, const Panels& panels,
-                             int t, std::size_t column, Range channels) const {
-  product.b = pass.arena.get(panels.slot) + panels.at(t, channels.begin, column);
-  product.next_b = product.b + kPack * kPack;
+                             int t, Range columns, std::size_t i, Range channels) const {
+  const float* right = pass.arena.get(panels.slot);
+  const std::size_t column = columns.begin + i;
+  const bool last = column + 1 == columns.end;
+  product.b = right + panels.at(t, channels.begin, column);
+  product.next_b = right + panels.at(last ? t + 1 : t, channels.begin,
+                                     last ? columns.begin : column + 1);
   product.depth = kPack;
   product.pieces = static_cast<int>(channels.size() / kPack);
   product.a_piece = kPack * product.a_step;
@@ -224,7 +228,7 @@ void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* 
                                  .rows = static_cast<int>(part.channels.size()),
                                  .depth = 0,
                                  .accumulate = c > 0};
-        multiply(pass, product, sources_, t, part.columns.begin + i, slab);
+        multiply(pass, product, sources_, t, part.columns, i, slab);
       }
     }
   }

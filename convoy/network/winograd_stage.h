@@ -73,7 +73,7 @@ class WinogradStage final : public Stage {
   std::size_t column_parts(const Chunk& chunk) const;
   Range column_part(const Chunk& chunk, std::size_t number) const;
   void multiply(const Pass& pass, Product product, const Panels& panels, int t,
-                std::size_t column, Range channels) const;
+                Range columns, std::size_t i, Range channels) const;
   Tiles channel_groups(int channels, std::size_t parts, int threads) const;
 
   void transform_all_taps(const Pass& pass, SlotId to) const;
@@ -104,7 +104,7 @@ class WinogradStage final : public Stage {
   void source_backward(const Pass& pass, const Chunk& chunk, const Part& part,
                        float* scratch, float* src_gradient) const;
   void multiply_columns(const Pass& pass, int t, Range columns, std::size_t row,
-                        std::size_t channel, float* dst) const;
+                        std::size_t channel, const float* next, float* dst) const;
   void taps_backward(const Pass& pass, const Chunk& chunk, Range rows, Range channels,
                      bool accumulate, float* scratch) const;
   void gradients_from_products(const Pass& pass, const Chunk& chunk, bool accumulate,

@@ -60,6 +60,7 @@ HWY_INLINE void product_tile(const Product& p, const float* a, const float* ahea
     const Left<kRows> left(a + piece * p.a_piece, p);
     const float* HWY_RESTRICT b = p.b + piece * p.b_piece;
     const float* next = ahead + piece * p.b_piece;
+#pragma GCC unroll 4
     for (std::size_t k = 0; k < depth; ++k, b += kPack, next += kPack) {
       hwy::Prefetch(next);
       V row[kVectors];
