@@ -59,7 +59,7 @@ ExitCode eval(const EvalArguments& arguments) {
   const CheckpointState state = load_checkpoint(checkpoint, work.layout, values);
 
   ThreadTeam team(chosen_threads(settings));
-  Evaluator evaluator(work.model, work.layout, chosen_kernels(settings), team);
+  Evaluator evaluator(work.model, work.layout, chosen_network(settings, 0), team);
   const EvaluationResult result =
       evaluator.run(work.data.test, state.normalization, values);
 

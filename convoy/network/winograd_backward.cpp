@@ -177,8 +177,8 @@ void WinogradStage::source_backward(const Pass& pass, const Chunk& chunk,
                 part.channels.size() * plane, 0.0f);
   }
   float* products = scratch + taps_scratch_;
-  for (std::size_t c = part.columns.begin; c < part.columns.end; c += kBlock) {
-    const Part block = {part.channels, {c, std::min(part.columns.end, c + kBlock)}};
+  for (std::size_t c = part.columns.begin; c < part.columns.end; c += block_) {
+    const Part block = {part.channels, {c, std::min(part.columns.end, c + block_)}};
     multiply_backward(pass, block, scratch, products);
     add_source_gradients(pass, chunk, block, products, src_gradient);
   }

@@ -6,12 +6,14 @@
 
 #include "convoy/base/range.h"
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/winograd_sizes.h"
 
 namespace convoy {
 namespace {
 
-// So much of one transformed operand that both fit a third-level cache of usual size.
-constexpr std::size_t kChunkBytes = std::size_t{10} << 20;
+// So much of one transformed operand that both share a cache with the rest, unless that
+// were too few columns to be worth transforming taps.
+constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
 
 // Below, transforms cost more than the multiplications they save.
 constexpr int kLeastChannels = 16;
@@ -58,11 +60,12 @@ WinogradPlan::WinogradPlan(WinogradForm form, Shape src, Shape dst, int padding)
   const auto channels = static_cast<std::size_t>(std::max(src.channels, dst.channels));
   const std::size_t column_bytes =
       channels * kPack * sizeof(float) * static_cast<std::size_t>(products());
-  const std::size_t columns = std::max<std::size_t>(1, kChunkBytes / column_bytes);
+  const std::size_t columns = std::max(kFewColumns, kChunkBytes / column_bytes);
   packs_a_chunk_ = columns / tiles();
-  rows_a_chunk_ = packs_a_chunk_ > 0
-                      ? tiles_high_
-                      : std::max(1, static_cast<int>(columns) / tiles_wide_);
+  rows_a_chunk_ = tiles_high_;
+  if (packs_a_chunk_ > 0) return;
+  const int most_rows = std::max(1, static_cast<int>(columns) / tiles_wide_);
+  rows_a_chunk_ = parts(tiles_high_, parts(tiles_high_, most_rows));
 }
 
 std::size_t WinogradPlan::chunks(std::size_t packs) const {

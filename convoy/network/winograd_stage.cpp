@@ -24,7 +24,8 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
       dst_(output_shape(options.layer, context.src)),
       relu_(options.relu),
       weight_(layout.segment(options.weight).range),
-      taps_at_once_(plan_.tiles() * context.most_packs > kBlock) {
+      taps_at_once_(plan_.tiles() * context.most_packs > kFewColumns),
+      block_(taps_at_once_ ? kColumnsABlock : kFewColumns) {
   if (options.bias) bias_ = layout.segment(*options.bias).range;
   const auto products = static_cast<std::size_t>(plan_.products());
   const std::size_t all_taps =
@@ -34,7 +35,7 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
           ? 0
           : products * (std::max(kGroup * kTapsRow, kSlab * kTurnedTapsRow) + 3 * kPad);
   forward_scratch_floats_ =
-      taps_scratch_ + products * (kBlock * kGroup * kPack + 3 * kPad);
+      taps_scratch_ + products * (block_ * kGroup * kPack + 3 * kPad);
   sources_ = plan_panels(context, src_.channels, context.forward);
   forward_taps_ = context.plan.reserve(all_taps, {context.forward, context.forward});
   forward_scratch_ = context.reserve_scratch(forward_scratch_floats_, context.forward);
@@ -74,7 +75,7 @@ std::size_t WinogradStage::taps_product() const {
 
 /// Parts are whole packs, so that no two tasks add to one pixel of a gradient.
 std::size_t WinogradStage::packs_a_part(const Chunk& chunk) const {
-  return std::max<std::size_t>(1, kBlock / plan_.columns_a_pack(chunk));
+  return std::max<std::size_t>(1, block_ / plan_.columns_a_pack(chunk));
 }
 
 std::size_t WinogradStage::column_parts(const Chunk& chunk) const {
@@ -153,8 +154,8 @@ void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
       float* scratch =
           pass.arena.get(forward_scratch_) + thread * forward_scratch_floats_;
       float* products = scratch + taps_scratch_;
-      for (std::size_t c = columns.begin; c < columns.end; c += kBlock) {
-        const Part part = {group, {c, std::min(columns.end, c + kBlock)}};
+      for (std::size_t c = columns.begin; c < columns.end; c += block_) {
+        const Part part = {group, {c, std::min(columns.end, c + block_)}};
         multiply_forward(pass, part, scratch, products);
         write_outputs(pass, chunk, part, products, dst);
       }

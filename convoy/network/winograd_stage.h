@@ -117,6 +117,7 @@ class WinogradStage final : public Stage {
   Range weight_;
   std::optional<Range> bias_;
   bool taps_at_once_;  // transformed before, not by each task
+  std::size_t block_;  // columns multiplied at a time
   Panels sources_, turned_sources_, gradients_;
   SlotId forward_taps_{}, backward_taps_{};        // of all channels
   SlotId forward_scratch_{}, backward_scratch_{};  // of a thread

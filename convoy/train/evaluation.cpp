@@ -11,12 +11,17 @@ namespace {
 
 constexpr std::size_t kBatch = 256;
 
+NetworkOptions evaluating(NetworkOptions options) {
+  options.most_samples = kBatch;
+  options.training = false;
+  return options;
+}
+
 }  // namespace
 
-Evaluator::Evaluator(const Model& model, const Layout& layout, const Kernels& kernels,
-                     ThreadTeam& team)
-    : network_(model, layout,
-               {.most_samples = kBatch, .training = false, .kernels = &kernels}, team) {}
+Evaluator::Evaluator(const Model& model, const Layout& layout,
+                     const NetworkOptions& options, ThreadTeam& team)
+    : network_(model, layout, evaluating(options), team) {}
 
 EvaluationResult Evaluator::run(const Dataset& data,
                                 const std::vector<std::uint32_t>& samples,

@@ -23,8 +23,9 @@ struct EvaluationResult {
 
 class Evaluator {
  public:
-  /// Borrows everything for as long as it lives.
-  Evaluator(const Model& model, const Layout& layout, const Kernels& kernels,
+  /// Borrows everything but options for as long as it lives. The options say how to
+  /// compute; how many samples at once is the evaluator's own.
+  Evaluator(const Model& model, const Layout& layout, const NetworkOptions& options,
             ThreadTeam& team);
 
   /// Evaluates the given samples of a dataset.

@@ -43,8 +43,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   FlatBuffer values(layout), gradients(layout);
   initialize(layout, settings.train.seed, values);
   Network network(model, layout,
-                  {.most_samples = Lanes::most_samples(batch_size, lane_count),
-                   .kernels = &chosen_kernels(settings)},
+                  chosen_network(settings, Lanes::most_samples(batch_size, lane_count)),
                   team);
   Lanes lanes(network, layout, lane_count, team);
   Sgd optimizer(layout, chosen_sgd(settings), team);

@@ -31,13 +31,13 @@ Trainer::Trainer(const Settings& settings)
       values_(work_.layout),
       gradients_(work_.layout),
       network_(work_.model, work_.layout,
-               {.most_samples = Lanes::most_samples(
-                    static_cast<std::size_t>(settings.train.batch_size),
-                    chosen_lanes(settings)),
-                .kernels = &chosen_kernels(settings)},
+               chosen_network(settings,
+                              Lanes::most_samples(
+                                  static_cast<std::size_t>(settings.train.batch_size),
+                                  chosen_lanes(settings))),
                team_),
       lanes_(network_, work_.layout, chosen_lanes(settings), team_),
-      evaluator_(work_.model, work_.layout, chosen_kernels(settings), team_),
+      evaluator_(work_.model, work_.layout, chosen_network(settings, 0), team_),
       optimizer_(work_.layout, chosen_sgd(settings), team_),
       strategy_(values_, gradients_, optimizer_),
       loader_(work_.data.train, work_.samples.train,

@@ -11,8 +11,8 @@
 #include "convoy/data/dataset.h"
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/order.h"
-#include "convoy/network/kernels/kernels.h"
 #include "convoy/network/model.h"
+#include "convoy/network/network.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
 #include "convoy/train/settings.h"
@@ -38,7 +38,8 @@ Workload load_training_workload(const Settings& settings);
 KnownNames known_names();
 
 /// What the settings choose, with 0 ("as usual") resolved.
-const Kernels& chosen_kernels(const Settings& settings);
+/// For training, in passes of at most so many samples.
+NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples);
 int chosen_threads(const Settings& settings);
 std::size_t chosen_lanes(const Settings& settings);
 SgdOptions chosen_sgd(const Settings& settings);

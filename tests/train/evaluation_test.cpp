@@ -21,7 +21,7 @@ class Evaluation : public testing::Test {
  protected:
   EvaluationResult run(const std::vector<std::uint32_t>& samples, int threads) {
     ThreadTeam team(threads);
-    Evaluator evaluator(model, layout, fast_kernels(), team);
+    Evaluator evaluator(model, layout, {}, team);
     return evaluator.run(data, samples, normalization, values);
   }
 
@@ -42,7 +42,7 @@ TEST_F(Evaluation, OfAConstantAnswerIsExact) {
   constexpr int answer = 3;  // what the network says to everything
   values.view(layout.segments().back().range)[answer] = 1;
   ThreadTeam team(2);
-  Evaluator evaluator(model, layout, fast_kernels(), team);
+  Evaluator evaluator(model, layout, {}, team);
 
   const EvaluationResult result = evaluator.run(data, normalization, values);
 

@@ -87,6 +87,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  threads: 0\n"
             "network:\n"
             "  kernels: fast\n"
+            "  winograd: f4\n"
             "run:\n"
             "  dir: \"my runs\"\n"
             "  name: \"\"\n");
@@ -181,7 +182,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
   settings.optimizer = {
       .name = "sgd", .lr = 0.3, .momentum = 0.1, .weight_decay = 5e-4, .nesterov = true};
   settings.cluster.threads = 2;
-  settings.network.kernels = "reference";
+  settings.network = {.kernels = "reference", .winograd = "f2"};
   settings.run = {.dir = "/tmp/a b", .name = "run 1"};
 
   EXPECT_EQ(written_and_read(settings), settings);
