@@ -60,9 +60,7 @@ ExitCode eval(const EvalArguments& arguments) {
       checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
 
   ThreadTeam team(chosen_threads(settings));
-  Evaluator evaluator(work.model, work.layout,
-                      {.flip = settings.eval.flip, .kernels = &chosen_kernels(settings)},
-                      team);
+  Evaluator evaluator(work.model, work.layout, chosen_evaluation(settings), team);
   const EvaluationResult result =
       evaluator.run(work.data.test, state.normalization, {values, statistics});
 

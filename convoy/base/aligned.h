@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size.
+// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size. Much
+// of it begins at a large page, and asks for those.
 
 #pragma once
 
@@ -10,6 +11,8 @@
 #include <new>
 #include <span>
 #include <type_traits>
+
+#include "convoy/base/memory.h"
 
 namespace convoy {
 
@@ -24,10 +27,13 @@ class AlignedBuffer {
 
   /// Throws std::bad_alloc when there is no memory.
   explicit AlignedBuffer(std::size_t size)
-      : data_(static_cast<T*>(
-            ::operator new (size * sizeof(T), std::align_val_t{kCacheLine}))),
+      : data_(static_cast<T*>(::operator new(size * sizeof(T), alignment(size))),
+              Free{alignment(size)}),
         size_(size) {
-    std::memset(static_cast<void*>(data_.get()), 0, size * sizeof(T));
+    void* memory = data_.get();
+    const std::size_t bytes = size * sizeof(T);
+    if (bytes >= kLarge) prefer_large_pages(memory, bytes / kLargePage * kLargePage);
+    std::memset(memory, 0, bytes);
   }
 
   T* data() { return data_.get(); }
@@ -39,8 +45,16 @@ class AlignedBuffer {
   std::span<const T> span() const { return {data(), size_}; }
 
  private:
+  static constexpr std::size_t kLarge = 2 * kLargePage;
+
+  static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size * sizeof(T) >= kLarge ? kLargePage : kCacheLine};
+  }
+
   struct Free {
-    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kCacheLine}); }
+    void operator()(T* p) const { ::operator delete(p, alignment); }
+
+    std::align_val_t alignment{kCacheLine};
   };
 
   std::unique_ptr<T, Free> data_;

@@ -2,6 +2,7 @@
 
 #include "convoy/base/memory.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -49,6 +50,13 @@ std::uint64_t available_in_group() {
 
 std::uint64_t available_memory_bytes() {
   return std::min(available_on_machine(), available_in_group());
+}
+
+void prefer_large_pages([[maybe_unused]] void* memory,
+                        [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
 }
 
 std::uint64_t peak_memory_bytes() {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace convoy {
@@ -11,6 +12,11 @@ namespace convoy {
 /// Bytes that can be had without swapping: what the kernel says is available, or what the
 /// control group still allows if that is less. Everything, if neither is known.
 std::uint64_t available_memory_bytes();
+
+/// Asks the system for large pages for memory that begins and ends at their borders. Many
+/// streams through much memory then miss no translation. Without them all works the same.
+void prefer_large_pages(void* memory, std::size_t bytes);
+inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
 /// The most this process has had so far.
 std::uint64_t peak_memory_bytes();

@@ -60,7 +60,8 @@ std::size_t Network::activation_bytes(Shape shape) const {
 
 void Network::plan(const Model& model, const Layout& layout) {
   ArenaPlan arena_plan;
-  const std::vector<StageSpec> specs = fuse_layers(model, layout, options_.training);
+  const std::vector<StageSpec> specs = fuse_layers(
+      model, layout, {.training = options_.training, .winograd = options_.winograd});
   stages_.resize(specs.size());
   StageContext context{.plan = arena_plan,
                        .src = model.input,

@@ -21,6 +21,7 @@
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
 #include "convoy/network/stage_builder.h"
+#include "convoy/network/winograd_plan.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/pass_listener.h"
 
@@ -41,6 +42,7 @@ struct NetworkOptions {
   bool training = true;           // false: forward only, without dropout
   float label_smoothing = 0;      // of the loss
   const Kernels* kernels = &fast_kernels();
+  WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
   /// The running statistics, borrowed; needed without training if the model has any.
   const FlatBuffer* statistics = nullptr;
 };

@@ -8,6 +8,7 @@
 #include "convoy/network/linear_stage.h"
 #include "convoy/network/point_stages.h"
 #include "convoy/network/pool_stages.h"
+#include "convoy/network/winograd_stage.h"
 
 namespace convoy {
 namespace {
@@ -15,9 +16,9 @@ namespace {
 /// Goes through a model's layers and makes stages of them.
 class Fuser {
  public:
-  Fuser(const Model& model, const Layout& layout, bool training)
+  Fuser(const Model& model, const Layout& layout, const FuseOptions& options)
       : layout_(layout),
-        training_(training),
+        options_(options),
         infos_(describe(model)),
         made_by_(infos_.size()),
         uses_(infos_.size()),
@@ -55,7 +56,7 @@ class Fuser {
 
   bool is_nothing(std::size_t layer) const {
     return std::holds_alternative<Flatten>(infos_[layer].layer) ||
-           (std::holds_alternative<Dropout>(infos_[layer].layer) && !training_);
+           (std::holds_alternative<Dropout>(infos_[layer].layer) && !options_.training);
   }
 
   /// A batch norm that ends a residual's body is computed together with the sum.
@@ -81,6 +82,9 @@ class Fuser {
       const auto segment = layout_.find(info.name + parameter);
       if (segment) spec.segments.push_back(*segment);
     }
+    if (const auto* convolution = std::get_if<Convolution>(&info.layer)) {
+      spec.winograd = choose_form(options_.winograd, *convolution, info.src);
+    }
     const std::size_t last = join_followers(layer, spec);
     spec.dst = infos_[last].dst;
     made_by_[last] = specs_.size();
@@ -105,7 +109,8 @@ class Fuser {
       spec.relu = true;
       layer = next_++;
     }
-    if (!convolution && !(norm && !spec.residual)) return layer;
+    const bool takes_pool = (convolution && !spec.winograd) || (norm && !spec.residual);
+    if (!takes_pool) return layer;
     const MaxPool* pool = follower<MaxPool>(layer);
     if (pool == nullptr || pool->padding != 0) return layer;
     if (pool->step != 0 && pool->step != pool->window) return layer;
@@ -114,7 +119,7 @@ class Fuser {
   }
 
   const Layout& layout_;
-  bool training_;
+  FuseOptions options_;
   std::vector<LayerInfo> infos_;
   std::vector<ActivationIndex> made_by_;  // by layer: what it gives
   std::vector<int> uses_;                 // by layer: how many take that
@@ -135,6 +140,11 @@ struct MakeStage {
   }
 
   std::unique_ptr<Stage> operator()(const Convolution& layer) const {
+    if (spec.winograd) {
+      return std::make_unique<WinogradStage>(
+          context, layout,
+          WinogradOptions{layer, *spec.winograd, spec.relu, spec.segments[0], bias()});
+    }
     return std::make_unique<ConvolutionStage>(
         context, layout,
         ConvolutionOptions{layer, spec.relu, spec.pool, spec.segments[0], bias()});
@@ -185,8 +195,8 @@ struct MakeStage {
 }  // namespace
 
 std::vector<StageSpec> fuse_layers(const Model& model, const Layout& layout,
-                                   bool training) {
-  return Fuser(model, layout, training).fuse();
+                                   const FuseOptions& options) {
+  return Fuser(model, layout, options).fuse();
 }
 
 std::unique_ptr<Stage> make_stage(const StageSpec& spec, const StageContext& context,

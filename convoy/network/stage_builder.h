@@ -10,6 +10,7 @@
 
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
+#include "convoy/network/winograd_plan.h"
 
 namespace convoy {
 
@@ -23,16 +24,22 @@ struct StageSpec {
   int pool = 0;
   ActivationIndex source = 0;
   std::optional<ActivationIndex> residual{};  // that it adds
+  std::optional<WinogradForm> winograd{};     // of a convolution; none: the plain way
   Shape src{}, dst{};
   std::size_t unit = 0;               // the unit it belongs to
   std::vector<SegmentId> segments{};  // its parameters: weight, then bias if it has one
 };
 
+struct FuseOptions {
+  bool training = true;  // without it, dropout is left out
+  WinogradMode winograd = WinogradMode::f4;
+};
+
 /// Joins ReLU to the layer before it where that one can take it, a max pool whose windows
-/// do not overlap to the convolution or batch norm before it, and the sum of a residual
-/// to the batch norm that ends its body. Dropout is left out unless `training`.
+/// do not overlap to the batch norm or the convolution before it, if that is computed the
+/// plain way, and the sum of a residual to the batch norm that ends its body.
 std::vector<StageSpec> fuse_layers(const Model& model, const Layout& layout,
-                                   bool training);
+                                   const FuseOptions& options);
 
 std::unique_ptr<Stage> make_stage(const StageSpec& spec, const StageContext& context,
                                   const Layout& layout, const Layout& statistics);

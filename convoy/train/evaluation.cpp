@@ -32,17 +32,20 @@ double cross_entropy(std::span<const double> logits, std::size_t label) {
   return std::log(sum) + largest - logits[label];
 }
 
+NetworkOptions evaluating(NetworkOptions options, const FlatBuffer& statistics) {
+  options.most_samples = kBatch;
+  options.training = false;
+  options.label_smoothing = 0;
+  options.statistics = &statistics;
+  return options;
+}
+
 }  // namespace
 
 Evaluator::Evaluator(const Model& model, const Layout& layout,
                      const EvaluationOptions& options, ThreadTeam& team)
     : statistics_(build_statistics_layout(model)),
-      network_(model, layout,
-               {.most_samples = kBatch,
-                .training = false,
-                .kernels = options.kernels,
-                .statistics = &statistics_},
-               team),
+      network_(model, layout, evaluating(options.network, statistics_), team),
       image_(model.input),
       classes_(static_cast<std::size_t>(class_count(model))),
       flip_(options.flip) {

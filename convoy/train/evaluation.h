@@ -23,12 +23,13 @@ struct EvaluationResult {
 
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
-  const Kernels* kernels = &fast_kernels();
+  /// How to compute; how many samples at once is the evaluator's own.
+  NetworkOptions network{};
 };
 
 class Evaluator {
  public:
-  /// Borrows everything for as long as it lives.
+  /// Borrows everything but options for as long as it lives.
   Evaluator(const Model& model, const Layout& layout, const EvaluationOptions& options,
             ThreadTeam& team);
 

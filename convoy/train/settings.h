@@ -107,6 +107,7 @@ struct ClusterSettings {
 
 struct NetworkSettings {
   std::string kernels = "fast";  // or "reference"
+  std::string winograd = "f4";   // or "f2", "off"
 
   bool operator==(const NetworkSettings&) const = default;
 };

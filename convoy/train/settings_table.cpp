@@ -74,6 +74,7 @@ const std::vector<Setting>& table() {
       {PLACE(strategy.name), &KnownNames::strategies, "how the ranks agree on an update"},
       {PLACE(cluster.threads), from_to(0, 4096), "threads of a rank; 0: all cores this process may use"},
       {PLACE(network.kernels), Choices{"fast", "reference"}, "which kernels compute"},
+      {PLACE(network.winograd), Choices{"f4", "f2", "off"}, "Winograd's tiles for 3x3 convolutions: of 4x4, of 2x2 (more exact) or none"},
       {PLACE(eval.flip), kAny, "evaluate the mean of an image's logits and its mirror image's"},
       {PLACE(run.dir), kAny, "folder in which runs get theirs"},
       {PLACE(run.name), kAny, "name of the run's folder; empty: made from date, time, model and strategy"},

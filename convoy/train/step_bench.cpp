@@ -44,8 +44,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   FlatBuffer statistics(build_statistics_layout(model));
   initialize(layout, settings.train.seed, values, model.first_weights);
   Network network(model, layout,
-                  {.most_samples = Lanes::most_samples(batch_size, lane_count),
-                   .kernels = &chosen_kernels(settings)},
+                  chosen_network(settings, Lanes::most_samples(batch_size, lane_count)),
                   team);
   Lanes lanes(network, layout, lane_count, team);
   Sgd optimizer(layout, chosen_sgd(settings), team);

@@ -101,8 +101,19 @@ KnownNames known_names() {
   return names;
 }
 
-const Kernels& chosen_kernels(const Settings& settings) {
-  return settings.network.kernels == "reference" ? reference_kernels() : fast_kernels();
+NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples) {
+  const std::string& winograd = settings.network.winograd;
+  return {.most_samples = most_samples,
+          .label_smoothing = static_cast<float>(settings.train.label_smoothing),
+          .kernels = settings.network.kernels == "reference" ? &reference_kernels()
+                                                             : &fast_kernels(),
+          .winograd = winograd == "f4"   ? WinogradMode::f4
+                      : winograd == "f2" ? WinogradMode::f2
+                                         : WinogradMode::off};
+}
+
+EvaluationOptions chosen_evaluation(const Settings& settings) {
+  return {.flip = settings.eval.flip, .network = chosen_network(settings, 0)};
 }
 
 int chosen_threads(const Settings& settings) {

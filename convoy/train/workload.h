@@ -10,11 +10,12 @@
 
 #include "convoy/data/dataset.h"
 #include "convoy/loader/loader.h"
-#include "convoy/network/kernels/kernels.h"
 #include "convoy/network/model.h"
+#include "convoy/network/network.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
+#include "convoy/train/evaluation.h"
 #include "convoy/train/settings.h"
 #include "convoy/train/settings_schema.h"
 
@@ -38,7 +39,9 @@ Workload load_training_workload(const Settings& settings);
 KnownNames known_names();
 
 /// What the settings choose, with 0 ("as usual") resolved.
-const Kernels& chosen_kernels(const Settings& settings);
+/// For training, in passes of at most so many samples.
+NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples);
+EvaluationOptions chosen_evaluation(const Settings& settings);
 int chosen_threads(const Settings& settings);
 std::size_t chosen_lanes(const Settings& settings);
 SgdOptions chosen_sgd(const Settings& settings);

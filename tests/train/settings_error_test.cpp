@@ -196,6 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"optimizer.nesterov=True", "true or false"},
                     BadValue{"network.kernels=slow", "one of fast, reference"},
                     BadValue{"network.kernels=", "one of fast, reference"},
+                    BadValue{"network.winograd=on", "one of f4, f2, off"},
                     BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
                     BadValue{"data.root=/data/\xff",
                              "text in UTF-8 without control characters"}));

@@ -111,6 +111,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  threads: 0\n"
             "network:\n"
             "  kernels: fast\n"
+            "  winograd: f4\n"
             "eval:\n"
             "  flip: false\n"
             "run:\n"
@@ -232,7 +233,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                        .max_momentum = 0.9};
   settings.eval.flip = true;
   settings.cluster.threads = 2;
-  settings.network.kernels = "reference";
+  settings.network = {.kernels = "reference", .winograd = "f2"};
   settings.run = {.dir = "/tmp/a b", .name = "run 1"};
 
   EXPECT_EQ(written_and_read(settings), settings);

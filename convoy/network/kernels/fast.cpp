@@ -55,6 +55,8 @@ HWY_AFTER_NAMESPACE();
 #include "convoy/network/kernels/norm_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
+#include "convoy/network/kernels/winograd_forms_inl.h"
+#include "convoy/network/kernels/winograd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -75,6 +77,12 @@ const Kernels* table() {
       .scale_shift = scale_shift,
       .add_norm_sums = add_norm_sums,
       .norm_gradient = norm_gradient,
+      .source_to_products = source_to_products,
+      .gradient_to_products = gradient_to_products,
+      .output_from_products = output_from_products,
+      .add_source_gradient = add_source_gradient,
+      .taps_to_products = taps_to_products,
+      .taps_from_products = taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .sum = sum,

@@ -20,6 +20,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convoy/base/range.h"
+#include "convoy/network/kernels/winograd.h"
+
 namespace convoy {
 
 /// Images in a pack.
@@ -37,21 +40,30 @@ struct Tiles {
     return tile * (rows / count) + std::min(tile, rows % count);
   }
   int size(int tile) const { return begin(tile + 1) - begin(tile); }
+  Range range(int tile) const {
+    return {static_cast<std::size_t>(begin(tile)),
+            static_cast<std::size_t>(begin(tile + 1))};
+  }
 
   int count;
   int rows;
 };
 
-/// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns.
+/// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns,
+/// and over as many pieces of such operands as there are.
 struct Product {
   const float* a;
-  std::size_t a_row = 0;  // 0: a is in tiles; else its rows are this far apart
-  const float* b;         // [depth][16]
+  std::size_t a_row = 0;   // 0: a is in tiles; else its rows are this far apart
+  std::size_t a_step = 1;  // from k to k + 1; other than 1 only where a_row is 1
+  const float* b;          // [depth][16]
   float* dst;
   std::size_t dst_row;  // from one row of dst to the next
   int rows, depth;
-  int columns = kPack;      // at most kPack
-  bool accumulate = false;  // add to dst instead of overwriting it
+  int columns = kPack;                   // at most kPack
+  bool accumulate = false;               // add to dst instead of overwriting it
+  int pieces = 1;                        // more than one not in tiles
+  std::size_t a_piece = 0, b_piece = 0;  // from one piece to the next
+  const float* next_b = nullptr;  // b of the next call, if known: fetched meanwhile
 };
 
 /// One row of a convolution's output, for one pack:
@@ -175,6 +187,16 @@ struct Kernels {
   void (*scale_shift)(const ScaleShift&);
   void (*add_norm_sums)(const AddNormSums&);
   void (*norm_gradient)(const NormGradient&);
+
+  // Winograd's transforms: see winograd.h.
+  void (*source_to_products)(const TileToProducts&);
+  void (*gradient_to_products)(const TileToProducts&);
+  /// dst = max(floor, bias + A^T products A).
+  void (*output_from_products)(const TileFromProducts&);
+  /// dst += B products B^T.
+  void (*add_source_gradient)(const TileFromProducts&);
+  void (*taps_to_products)(const TapsToProducts&);
+  void (*taps_from_products)(const TapsFromProducts&);
 
   /// dst[i][j] = max(floor, dst[i][j] + bias[i]) for rows of kPack numbers.
   void (*add_bias)(float* dst, const float* bias, int rows, float floor);

@@ -10,10 +10,10 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
-/// The left operand in tiles, and as rows of a matrix.
+/// The left operand in tiles, as rows of a matrix, and as its columns.
 template <int kRows>
 struct TiledLeft {
-  explicit TiledLeft(const float* tile, std::size_t) : tile(tile) {}
+  explicit TiledLeft(const float* tile, const Product&) : tile(tile) {}
   float at(int i, std::size_t k) const { return tile[k * kRows + i]; }
 
   const float* HWY_RESTRICT tile;
@@ -21,17 +21,26 @@ struct TiledLeft {
 
 template <int kRows>
 struct RowsLeft {
-  RowsLeft(const float* first, std::size_t row) {
+  RowsLeft(const float* first, const Product& p) {
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) rows[i] = first + i * row;
+    for (int i = 0; i < kRows; ++i) rows[i] = first + i * p.a_row;
   }
   float at(int i, std::size_t k) const { return rows[i][k]; }
 
   const float* rows[kRows];
 };
 
+template <int kRows>
+struct ColumnsLeft {
+  ColumnsLeft(const float* first, const Product& p) : first(first), step(p.a_step) {}
+  float at(int i, std::size_t k) const { return first[k * step + i]; }
+
+  const float* HWY_RESTRICT first;
+  std::size_t step;
+};
+
 template <int kRows, template <int> class Left>
-HWY_INLINE void product_tile(const Product& p, const Left<kRows>& left,
+HWY_INLINE void product_tile(const Product& p, const float* a, const float* ahead,
                              float* HWY_RESTRICT dst) {
   const D d;
   V sums[kRows][kVectors];
@@ -46,18 +55,24 @@ HWY_INLINE void product_tile(const Product& p, const Left<kRows>& left,
   // A caller that goes on to the next sixteen columns finds its lines on their way.
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) hwy::Prefetch(dst + i * p.dst_row + kPack);
-  const float* HWY_RESTRICT b = p.b;
   const auto depth = static_cast<std::size_t>(p.depth);
-  for (std::size_t k = 0; k < depth; ++k, b += kPack) {
-    V row[kVectors];
+  for (int piece = 0; piece < p.pieces; ++piece) {
+    const Left<kRows> left(a + piece * p.a_piece, p);
+    const float* HWY_RESTRICT b = p.b + piece * p.b_piece;
+    const float* next = ahead + piece * p.b_piece;
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
+    for (std::size_t k = 0; k < depth; ++k, b += kPack, next += kPack) {
+      hwy::Prefetch(next);
+      V row[kVectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      const V factor = hn::Set(d, left.at(i, k));
+      for (int i = 0; i < kRows; ++i) {
+        const V factor = hn::Set(d, left.at(i, k));
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
+        for (int v = 0; v < kVectors; ++v) {
+          sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
+        }
       }
     }
   }
@@ -72,14 +87,14 @@ HWY_INLINE void product_tile(const Product& p, const Left<kRows>& left,
 
 /// A tile whose last columns must not be written: by way of a buffer.
 template <int kRows, template <int> class Left>
-void narrow_product_tile(const Product& p, const Left<kRows>& left, float* dst) {
+void narrow_product_tile(const Product& p, const float* a, float* dst) {
   HWY_ALIGN float buffer[(kRows + 1) * kPack] = {};
   for (int i = 0; i < kRows && p.accumulate; ++i) {
     std::copy_n(dst + i * p.dst_row, p.columns, buffer + i * kPack);
   }
   Product wide = p;
   wide.dst_row = kPack;
-  product_tile<kRows, Left>(wide, left, buffer);
+  product_tile<kRows, Left>(wide, a, p.b, buffer);
   for (int i = 0; i < kRows; ++i) {
     std::copy_n(buffer + i * kPack, p.columns, dst + i * p.dst_row);
   }
@@ -91,19 +106,21 @@ HWY_INLINE void product_by(const Product& p, std::size_t left_row) {
   for (int tile = 0; tile < tiles.count; ++tile) {
     const float* a = p.a + tiles.begin(tile) * left_row;
     float* dst = p.dst + tiles.begin(tile) * p.dst_row;
+    const float* ahead = tile == 0 && p.next_b != nullptr ? p.next_b : p.b;
     with_constant<kTile>(tiles.size(tile), [&](auto rows) HWY_ATTR {
-      const Left<rows()> left(a, left_row);
       if (p.columns == kPack) {
-        product_tile<rows(), Left>(p, left, dst);
+        product_tile<rows(), Left>(p, a, ahead, dst);
       } else {
-        narrow_product_tile<rows(), Left>(p, left, dst);
+        narrow_product_tile<rows(), Left>(p, a, dst);
       }
     });
   }
 }
 
 void product(const Product& p) {
-  if (p.a_row > 0) {
+  if (p.a_step > 1) {
+    product_by<ColumnsLeft>(p, 1);
+  } else if (p.a_row > 0) {
     product_by<RowsLeft>(p, p.a_row);
   } else {
     product_by<TiledLeft>(p, static_cast<std::size_t>(p.depth));

@@ -4,6 +4,7 @@
 // and what to read first.
 
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/reference_winograd.h"
 
 namespace convoy {
 namespace {
@@ -27,10 +28,12 @@ void product(const Product& p) {
   for (int i = 0; i < p.rows; ++i) {
     for (int j = 0; j < p.columns; ++j) {
       float sum = p.accumulate ? p.dst[i * p.dst_row + j] : 0.0f;
-      for (int k = 0; k < p.depth; ++k) {
+      for (int n = 0; n < p.pieces * p.depth; ++n) {
+        const int piece = n / p.depth, k = n % p.depth;
         const std::size_t left =
-            p.a_row > 0 ? i * p.a_row + k : tiled_index(tiles, i, k, p.depth);
-        sum += p.a[left] * p.b[static_cast<std::size_t>(k) * kPack + j];
+            p.a_row > 0 ? i * p.a_row + k * p.a_step : tiled_index(tiles, i, k, p.depth);
+        sum += p.a[piece * p.a_piece + left] *
+               p.b[piece * p.b_piece + static_cast<std::size_t>(k) * kPack + j];
       }
       p.dst[i * p.dst_row + j] = sum;
     }
@@ -215,6 +218,12 @@ const Kernels& reference_kernels() {
       .scale_shift = scale_shift,
       .add_norm_sums = add_norm_sums,
       .norm_gradient = norm_gradient,
+      .source_to_products = reference::source_to_products,
+      .gradient_to_products = reference::gradient_to_products,
+      .output_from_products = reference::output_from_products,
+      .add_source_gradient = reference::add_source_gradient,
+      .taps_to_products = reference::taps_to_products,
+      .taps_from_products = reference::taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .sum = sum,

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Winograd's transforms as matrices: the forms' definition.
+
+#include "convoy/network/kernels/reference_winograd.h"
+
+#include <utility>
+
+#include "convoy/network/kernels/kernels.h"
+
+namespace convoy::reference {
+namespace {
+
+/// A small matrix, or its transpose.
+class Matrix {
+ public:
+  template <int kRows, int kColumns>
+  explicit Matrix(const float (&elements)[kRows][kColumns])
+      : rows(kRows), columns(kColumns), first_(elements[0]), row_(kColumns), column_(1) {}
+
+  float at(int i, int j) const { return first_[i * row_ + j * column_]; }
+
+  Matrix turned() const {
+    Matrix other = *this;
+    std::swap(other.rows, other.columns);
+    std::swap(other.row_, other.column_);
+    return other;
+  }
+
+  int rows, columns;
+
+ private:
+  const float* first_;
+  int row_, column_;
+};
+
+// f4: the points are 0, a, -a, b, -b and infinity.
+constexpr float a = 5.0f / 8, b = 3.0f / 2, aa = a * a, bb = b * b;
+constexpr float g0 = 1 / (aa * bb), ga = 1 / (2 * aa * (aa - bb)),
+                gb = 1 / (2 * bb * (bb - aa));
+constexpr float kF4Source[6][6] = {
+    {aa * bb, 0, -(aa + bb), 0, 1, 0}, {0, -a* bb, -bb, a, 1, 0},
+    {0, a* bb, -bb, -a, 1, 0},         {0, -b* aa, -aa, b, 1, 0},
+    {0, b* aa, -aa, -b, 1, 0},         {0, aa* bb, 0, -(aa + bb), 0, 1}};
+constexpr float kF4Output[4][6] = {{1, 1, 1, 1, 1, 0},
+                                   {0, a, -a, b, -b, 0},
+                                   {0, aa, aa, bb, bb, 0},
+                                   {0, aa* a, -aa* a, bb* b, -bb* b, 1}};
+constexpr float kF4Taps[6][3] = {{g0, 0, 0},           {ga, ga* a, ga* aa},
+                                 {ga, -ga* a, ga* aa}, {gb, gb* b, gb* bb},
+                                 {gb, -gb* b, gb* bb}, {0, 0, 1}};
+
+// f2: the points are 0, 1, -1 and infinity.
+constexpr float kF2Source[4][4] = {
+    {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+constexpr float kF2Output[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+constexpr float kF2Taps[4][3] = {
+    {1, 0, 0}, {0.5f, 0.5f, 0.5f}, {0.5f, -0.5f, 0.5f}, {0, 0, 1}};
+
+// z2: two pixels between two zeros see a 2 x 2 Toeplitz matrix of the taps:
+//   w1 x0 + w2 x1 = w1 (x0 + x1) + (w2 - w1) x1
+//   w0 x0 + w1 x1 = w1 (x0 + x1) + (w0 - w1) x0
+constexpr float kZ2Source[3][2] = {{1, 1}, {0, 1}, {1, 0}};
+constexpr float kZ2Output[2][3] = {{1, 1, 0}, {1, 0, 1}};
+constexpr float kZ2Taps[3][3] = {{0, 1, 0}, {0, -1, 1}, {1, -1, 0}};
+
+// z1: one pixel sees the middle tap alone.
+constexpr float kZ1Source[1][1] = {{1}};
+constexpr float kZ1Output[1][1] = {{1}};
+constexpr float kZ1Taps[1][3] = {{0, 1, 0}};
+
+/// B^T, A^T and G of the formula in winograd.h.
+struct Form {
+  Matrix source, output, taps;
+};
+
+Form form_of(WinogradForm form) {
+  switch (form) {
+    case WinogradForm::f4:
+      return {Matrix(kF4Source), Matrix(kF4Output), Matrix(kF4Taps)};
+    case WinogradForm::f2:
+      return {Matrix(kF2Source), Matrix(kF2Output), Matrix(kF2Taps)};
+    case WinogradForm::z2:
+      return {Matrix(kZ2Source), Matrix(kZ2Output), Matrix(kZ2Taps)};
+    default:
+      return {Matrix(kZ1Source), Matrix(kZ1Output), Matrix(kZ1Taps)};
+  }
+}
+
+/// Element (i, j) of L x L^T, where x(r, s) is element (r, s) of x.
+template <class Element>
+float transformed(const Matrix& left, int i, int j, const Element& x) {
+  float sum = 0;
+  for (int r = 0; r < left.columns; ++r) {
+    for (int s = 0; s < left.columns; ++s) sum += left.at(i, r) * left.at(j, s) * x(r, s);
+  }
+  return sum;
+}
+
+bool has(const TileWindow& window, int y, int x) {
+  return y >= window.top && y < window.bottom && x >= window.left && x < window.right;
+}
+
+void to_products(const TileToProducts& tile, const Matrix& left) {
+  for (int n = 0; n < tile.channels * kPack; ++n) {
+    const float* image = tile.image + n / kPack * tile.image_channel + n % kPack;
+    const auto pixel = [&](int y, int x) {
+      const bool inside = has(tile.inside, y, x);
+      return inside ? image[y * tile.image_row + x * tile.image_pixel] : 0.0f;
+    };
+    for (int i = 0; i < left.rows * left.rows; ++i) {
+      tile.products[i * tile.product + n] =
+          transformed(left, i / left.rows, i % left.rows, pixel);
+    }
+  }
+}
+
+/// Calls use(channel, pixel of the image, what the products give for it).
+template <class Use>
+void from_products(const TileFromProducts& tile, const Matrix& left, const Use& use) {
+  for (int n = 0; n < tile.channels * kPack; ++n) {
+    const auto product = [&](int r, int s) {
+      return tile.products[(r * left.columns + s) * tile.product + n];
+    };
+    for (int i = 0; i < left.rows * left.rows; ++i) {
+      const int y = i / left.rows, x = i % left.rows, channel = n / kPack;
+      if (!has(tile.inside, y, x)) continue;
+      float& pixel = tile.image[channel * tile.image_channel + y * tile.image_row +
+                                x * kPack + n % kPack];
+      use(channel, pixel, transformed(left, y, x, product));
+    }
+  }
+}
+
+}  // namespace
+
+void source_to_products(const TileToProducts& tile) {
+  to_products(tile, form_of(tile.form).source);
+}
+
+void gradient_to_products(const TileToProducts& tile) {
+  to_products(tile, form_of(tile.form).output.turned());
+}
+
+void output_from_products(const TileFromProducts& tile) {
+  from_products(tile, form_of(tile.form).output,
+                [&](int channel, float& pixel, float sum) {
+                  sum += tile.bias == nullptr ? 0 : tile.bias[channel];
+                  pixel = sum < tile.floor ? tile.floor : sum;  // not-a-number stays
+                });
+}
+
+void add_source_gradient(const TileFromProducts& tile) {
+  from_products(tile, form_of(tile.form).source.turned(),
+                [](int, float& pixel, float sum) { pixel += sum; });
+}
+
+void taps_to_products(const TapsToProducts& t) {
+  const Matrix left = form_of(t.form).taps;
+  for (int row = 0; row < t.rows; ++row) {
+    for (int c = 0; c < t.channels; ++c) {
+      const auto tap = [&](int r, int s) {
+        return t.taps[row * t.taps_row + c * 9 + r * 3 + s];
+      };
+      for (int i = 0; i < left.rows * left.rows; ++i) {
+        t.products[i * t.product + row * t.products_row + c] =
+            transformed(left, i / left.rows, i % left.rows, tap);
+      }
+    }
+  }
+}
+
+void taps_from_products(const TapsFromProducts& t) {
+  const Matrix left = form_of(t.form).taps.turned();
+  for (int row = 0; row < t.rows; ++row) {
+    for (int c = 0; c < t.channels; ++c) {
+      const auto product = [&](int r, int s) {
+        return t.products[(r * left.columns + s) * t.product + row * t.products_row + c];
+      };
+      for (int i = 0; i < 9; ++i) {
+        float& tap = t.taps[row * t.taps_row + c * 9 + i];
+        tap = (t.accumulate ? tap : 0.0f) + transformed(left, i / 3, i % 3, product);
+      }
+    }
+  }
+}
+
+}  // namespace convoy::reference

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Winograd's forms in one dimension, for one instruction set. Included once a target by
+// fast.cpp. Each function multiplies by the matrix, or transposed matrix, of the same
+// name in reference_winograd.cpp, with as few operations as it takes.
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE V times(float factor, V v) { return hn::Mul(hn::Set(D(), factor), v); }
+/// sum + factor * v.
+HWY_INLINE V add_times(V sum, float factor, V v) {
+  return hn::MulAdd(hn::Set(D(), factor), v, sum);
+}
+
+struct F4 {
+  static constexpr int kSrc = 6, kProducts = 6, kDst = 4;
+  static constexpr float a = 5.0f / 8, b = 3.0f / 2, aa = a * a, bb = b * b;
+  static constexpr float g0 = 1 / (aa * bb), ga = 1 / (2 * aa * (aa - bb)),
+                         gb = 1 / (2 * bb * (bb - aa));
+
+  static HWY_INLINE void source(const V* x, V* p) {
+    p[0] = add_times(add_times(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
+    const V even_a = add_times(x[4], -bb, x[2]);
+    const V odd_a = times(a, add_times(x[3], -bb, x[1]));
+    p[1] = hn::Add(even_a, odd_a);
+    p[2] = hn::Sub(even_a, odd_a);
+    const V even_b = add_times(x[4], -aa, x[2]);
+    const V odd_b = times(b, add_times(x[3], -aa, x[1]));
+    p[3] = hn::Add(even_b, odd_b);
+    p[4] = hn::Sub(even_b, odd_b);
+    p[5] = add_times(add_times(x[5], -(aa + bb), x[3]), aa * bb, x[1]);
+  }
+  static HWY_INLINE void source_turned(const V* p, V* x) {
+    const V sum_a = hn::Add(p[1], p[2]), difference_a = hn::Sub(p[1], p[2]);
+    const V sum_b = hn::Add(p[3], p[4]), difference_b = hn::Sub(p[3], p[4]);
+    x[0] = times(aa * bb, p[0]);
+    x[1] = add_times(add_times(times(aa * bb, p[5]), -a * bb, difference_a), -b * aa,
+                     difference_b);
+    x[2] = add_times(add_times(times(-(aa + bb), p[0]), -bb, sum_a), -aa, sum_b);
+    x[3] =
+        add_times(add_times(times(-(aa + bb), p[5]), a, difference_a), b, difference_b);
+    x[4] = hn::Add(p[0], hn::Add(sum_a, sum_b));
+    x[5] = p[5];
+  }
+  static HWY_INLINE void output(const V* p, V* y) {
+    const V sum_a = hn::Add(p[1], p[2]), difference_a = hn::Sub(p[1], p[2]);
+    const V sum_b = hn::Add(p[3], p[4]), difference_b = hn::Sub(p[3], p[4]);
+    y[0] = hn::Add(p[0], hn::Add(sum_a, sum_b));
+    y[1] = add_times(times(a, difference_a), b, difference_b);
+    y[2] = add_times(times(aa, sum_a), bb, sum_b);
+    y[3] = add_times(add_times(p[5], aa * a, difference_a), bb * b, difference_b);
+  }
+  static HWY_INLINE void output_turned(const V* y, V* p) {
+    p[0] = y[0];
+    const V even_a = add_times(y[0], aa, y[2]);
+    const V odd_a = times(a, add_times(y[1], aa, y[3]));
+    p[1] = hn::Add(even_a, odd_a);
+    p[2] = hn::Sub(even_a, odd_a);
+    const V even_b = add_times(y[0], bb, y[2]);
+    const V odd_b = times(b, add_times(y[1], bb, y[3]));
+    p[3] = hn::Add(even_b, odd_b);
+    p[4] = hn::Sub(even_b, odd_b);
+    p[5] = y[3];
+  }
+  static HWY_INLINE void taps(const V* w, V* p) {
+    p[0] = times(g0, w[0]);
+    const V even_a = times(ga, add_times(w[0], aa, w[2])), odd_a = times(ga * a, w[1]);
+    p[1] = hn::Add(even_a, odd_a);
+    p[2] = hn::Sub(even_a, odd_a);
+    const V even_b = times(gb, add_times(w[0], bb, w[2])), odd_b = times(gb * b, w[1]);
+    p[3] = hn::Add(even_b, odd_b);
+    p[4] = hn::Sub(even_b, odd_b);
+    p[5] = w[2];
+  }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    const V sum_a = times(ga, hn::Add(p[1], p[2]));
+    const V sum_b = times(gb, hn::Add(p[3], p[4]));
+    w[0] = add_times(hn::Add(sum_a, sum_b), g0, p[0]);
+    w[1] = add_times(times(ga * a, hn::Sub(p[1], p[2])), gb * b, hn::Sub(p[3], p[4]));
+    w[2] = add_times(add_times(p[5], aa, sum_a), bb, sum_b);
+  }
+};
+
+struct F2 {
+  static constexpr int kSrc = 4, kProducts = 4, kDst = 2;
+
+  static HWY_INLINE void source(const V* x, V* p) {
+    p[0] = hn::Sub(x[0], x[2]);
+    p[1] = hn::Add(x[1], x[2]);
+    p[2] = hn::Sub(x[2], x[1]);
+    p[3] = hn::Sub(x[1], x[3]);
+  }
+  static HWY_INLINE void source_turned(const V* p, V* x) {
+    x[0] = p[0];
+    x[1] = hn::Add(hn::Sub(p[1], p[2]), p[3]);
+    x[2] = hn::Sub(hn::Add(p[1], p[2]), p[0]);
+    x[3] = hn::Neg(p[3]);
+  }
+  static HWY_INLINE void output(const V* p, V* y) {
+    y[0] = hn::Add(p[0], hn::Add(p[1], p[2]));
+    y[1] = hn::Sub(hn::Sub(p[1], p[2]), p[3]);
+  }
+  static HWY_INLINE void output_turned(const V* y, V* p) {
+    p[0] = y[0];
+    p[1] = hn::Add(y[0], y[1]);
+    p[2] = hn::Sub(y[0], y[1]);
+    p[3] = hn::Neg(y[1]);
+  }
+  static HWY_INLINE void taps(const V* w, V* p) {
+    const V even = times(0.5f, hn::Add(w[0], w[2])), odd = times(0.5f, w[1]);
+    p[0] = w[0];
+    p[1] = hn::Add(even, odd);
+    p[2] = hn::Sub(even, odd);
+    p[3] = w[2];
+  }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    const V sum = times(0.5f, hn::Add(p[1], p[2]));
+    w[0] = hn::Add(p[0], sum);
+    w[1] = times(0.5f, hn::Sub(p[1], p[2]));
+    w[2] = hn::Add(sum, p[3]);
+  }
+};
+
+struct Z2 {
+  static constexpr int kSrc = 2, kProducts = 3, kDst = 2;
+
+  static HWY_INLINE void source(const V* x, V* p) {
+    p[0] = hn::Add(x[0], x[1]);
+    p[1] = x[1];
+    p[2] = x[0];
+  }
+  static HWY_INLINE void source_turned(const V* p, V* x) {
+    x[0] = hn::Add(p[0], p[2]);
+    x[1] = hn::Add(p[0], p[1]);
+  }
+  static HWY_INLINE void output(const V* p, V* y) {
+    y[0] = hn::Add(p[0], p[1]);
+    y[1] = hn::Add(p[0], p[2]);
+  }
+  static HWY_INLINE void output_turned(const V* y, V* p) {
+    p[0] = hn::Add(y[0], y[1]);
+    p[1] = y[0];
+    p[2] = y[1];
+  }
+  static HWY_INLINE void taps(const V* w, V* p) {
+    p[0] = w[1];
+    p[1] = hn::Sub(w[2], w[1]);
+    p[2] = hn::Sub(w[0], w[1]);
+  }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    w[0] = p[2];
+    w[1] = hn::Sub(p[0], hn::Add(p[1], p[2]));
+    w[2] = p[1];
+  }
+};
+
+struct Z1 {
+  static constexpr int kSrc = 1, kProducts = 1, kDst = 1;
+
+  static HWY_INLINE void source(const V* x, V* p) { p[0] = x[0]; }
+  static HWY_INLINE void source_turned(const V* p, V* x) { x[0] = p[0]; }
+  static HWY_INLINE void output(const V* p, V* y) { y[0] = p[0]; }
+  static HWY_INLINE void output_turned(const V* y, V* p) { p[0] = y[0]; }
+  static HWY_INLINE void taps(const V* w, V* p) { p[0] = w[1]; }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    w[0] = hn::Zero(D());
+    w[1] = p[0];
+    w[2] = hn::Zero(D());
+  }
+};
+
+/// Calls work with the form as a type.
+template <class Work>
+HWY_INLINE void with_form(WinogradForm form, const Work& work) {
+  switch (form) {
+    case WinogradForm::f4:
+      return work(F4());
+    case WinogradForm::f2:
+      return work(F2());
+    case WinogradForm::z2:
+      return work(Z2());
+    case WinogradForm::z1:
+      return work(Z1());
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WinogradStage's backward pass.
+//
+// The gradient of the taps sums over columns and images, so images are the depth of its
+// matrix product, and the right operand needs vectors of something else: of source
+// channels. Sources are turned around, sixteen channels by sixteen images, before their
+// transform, which does not mind.
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/network/winograd_sizes.h"
+#include "convoy/network/winograd_stage.h"
+
+namespace convoy {
+
+void WinogradStage::backward(const Pass& pass, const Activation& src,
+                             const Activation& dst) {
+  if (taps_at_once_ && src.gradient != nullptr) transform_all_taps(pass, backward_taps_);
+  for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
+    const Chunk chunk = plan_.chunk(i, pass.packs);
+    transform_for_backward(pass, chunk, src, dst);
+    gradients_from_products(pass, chunk, /*accumulate=*/i > 0, src.gradient);
+  }
+  if (bias_) add_bias_shares(pass);
+}
+
+void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
+                                           const Activation& src,
+                                           const Activation& dst) const {
+  const std::size_t blocks = block_count(src_.channels);
+  const std::size_t tasks = blocks + block_count(dst_.channels);
+  pass.team.run(chunk.packs * tasks, [&](std::size_t task, int thread) {
+    const std::size_t pack = task / tasks, block = task % tasks;
+    if (block < blocks) {
+      float* scratch =
+          pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+      transform_turned_sources(pass, chunk, src.values, pack,
+                               block_of(src_.channels, block), scratch);
+      return;
+    }
+    const Range channels = block_of(dst_.channels, block - blocks);
+    if (chunk.first_row == 0) {
+      finish_gradient(pass, chunk.first_pack + pack, channels, dst);
+    }
+    transform_gradients(pass, chunk, dst.gradient, pack, channels);
+  });
+}
+
+/// Takes a few channels' gradient back through the ReLU and sums it for the bias.
+void WinogradStage::finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                                    const Activation& dst) const {
+  const std::size_t plane = pack_floats({1, dst_.height, dst_.width});
+  float* shares = pass.arena.get(bias_shares_) + pack * dst_.channels;
+  for (std::size_t k = channels.begin; k < channels.end; ++k) {
+    const std::size_t from = pack * pack_floats(dst_) + k * plane;
+    if (relu_) pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
+    if (bias_) shares[k] = pass.kernels.sum(dst.gradient + from, plane);
+  }
+}
+
+void WinogradStage::add_bias_shares(const Pass& pass) const {
+  const float* shares = pass.arena.get(bias_shares_);
+  for (int k = 0; k < dst_.channels; ++k) {
+    float sum = 0;
+    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+      sum += shares[pack * dst_.channels + k];
+    }
+    pass.gradients[bias_->begin + k] = sum;
+  }
+}
+
+void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
+                                        const float* gradient, std::size_t pack,
+                                        Range channels) const {
+  const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t plane = row * dst_.height;
+  const float* images = gradient + (chunk.first_pack + pack) * pack_floats(dst_);
+  float* panels = pass.arena.get(gradients_.slot);
+  const std::size_t first = pack * plan_.columns_a_pack(chunk);
+  for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
+    const TilePlace place = plan_.place(chunk, c);
+    pass.kernels.gradient_to_products(
+        {.form = plan_.form(),
+         .image = images + channels.begin * plane + plan_.dst_offset(place) * kPack,
+         .image_pixel = kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.dst_window(place),
+         .channels = static_cast<int>(channels.size()),
+         .products = panels + gradients_.at(0, channels.begin, c),
+         .product = gradients_.product});
+  }
+}
+
+/// The rows of a pack's images that the chunk sees: [row][column][16 images][16
+/// channels], channels that there are not as zeros.
+void WinogradStage::turn_sources(const Pass& pass, const Chunk& chunk,
+                                 const float* images, Range channels,
+                                 float* turned) const {
+  const std::size_t plane = pack_floats({1, src_.height, src_.width});
+  const std::size_t width = static_cast<std::size_t>(src_.width);
+  const Range pixels = {plan_.first_src_row(chunk) * width,
+                        plan_.last_src_row(chunk) * width};
+  for (std::size_t i = pixels.begin; i < pixels.end; ++i, turned += kPack * kPack) {
+    const float* from = images + channels.begin * plane + i * kPack;
+    if (channels.size() == kPack) {
+      pass.kernels.rows_to_tile({from, plane, kPack, kPack, turned});
+      continue;
+    }
+    std::fill_n(turned, kPack * kPack, 0.0f);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      for (int n = 0; n < kPack; ++n) turned[n * kPack + c] = from[c * plane + n];
+    }
+  }
+}
+
+void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chunk,
+                                             const float* src, std::size_t pack,
+                                             Range channels, float* scratch) const {
+  constexpr std::ptrdiff_t kPixel = kPack * kPack;
+  turn_sources(pass, chunk, src + (chunk.first_pack + pack) * pack_floats(src_), channels,
+               scratch);
+  const std::ptrdiff_t above =
+      static_cast<std::ptrdiff_t>(plan_.first_src_row(chunk)) * src_.width;
+  float* panels = pass.arena.get(turned_sources_.slot);
+  const std::size_t first = pack * plan_.columns_a_pack(chunk);
+  for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
+    const TilePlace place = plan_.place(chunk, c);
+    pass.kernels.source_to_products(
+        {.form = plan_.form(),
+         .image = scratch + (plan_.src_offset(place) - above) * kPixel,
+         .image_pixel = kPixel,
+         .image_row = static_cast<std::size_t>(src_.width * kPixel),
+         .image_channel = kPack,  // from image to image
+         .inside = plan_.src_window(place),
+         .channels = kPack,
+         .products = panels + turned_sources_.at(0, channels.begin, c),
+         .product = turned_sources_.product});
+  }
+}
+
+void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk,
+                                            bool accumulate, float* src_gradient) const {
+  const int threads = pass.team.threads();
+  const std::size_t parts = column_parts(chunk);
+  const Tiles sources = channel_groups(src_.channels, parts, threads);
+  const std::size_t source_tasks = src_gradient == nullptr ? 0 : sources.count * parts;
+  const std::size_t wide = block_count(src_.channels, kTapsWide);
+  const std::size_t high = block_count(dst_.channels, kTapsHigh);
+
+  pass.team.run(source_tasks + high * wide, [&](std::size_t task, int thread) {
+    float* scratch =
+        pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+    if (task < source_tasks) {
+      const Part part = {sources.range(static_cast<int>(task / parts)),
+                         column_part(chunk, task % parts)};
+      source_backward(pass, chunk, part, scratch, src_gradient);
+      return;
+    }
+    task -= source_tasks;
+    taps_backward(pass, chunk, block_of(dst_.channels, task / wide, kTapsHigh),
+                  block_of(src_.channels, task % wide, kTapsWide), accumulate, scratch);
+  });
+}
+
+void WinogradStage::source_backward(const Pass& pass, const Chunk& chunk,
+                                    const Part& part, float* scratch,
+                                    float* src_gradient) const {
+  const std::size_t plane = pack_floats({1, src_.height, src_.width});
+  const Range packs = {part.columns.begin / plan_.columns_a_pack(chunk),
+                       part.columns.end / plan_.columns_a_pack(chunk)};
+  for (std::size_t pack = packs.begin; pack < packs.end && chunk.first_row == 0; ++pack) {
+    std::fill_n(src_gradient + (chunk.first_pack + pack) * pack_floats(src_) +
+                    part.channels.begin * plane,
+                part.channels.size() * plane, 0.0f);
+  }
+  float* products = scratch + taps_scratch_;
+  for (std::size_t c = part.columns.begin; c < part.columns.end; c += block_) {
+    const Part block = {part.channels, {c, std::min(part.columns.end, c + block_)}};
+    multiply_backward(pass, block, scratch, products);
+    add_source_gradients(pass, chunk, block, products, src_gradient);
+  }
+}
+
+/// products[product][column][channel] = (taps, turned) x gradients.
+void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float* scratch,
+                                      float* products) const {
+  const std::size_t depth = static_cast<std::size_t>(dst_.channels);
+  for (std::size_t k = 0; k < depth; k += kSlab) {
+    const Range slab = {k, std::min(depth, k + kSlab)};
+    const Taps taps =
+        taps_of(pass, backward_taps_, slab, part.channels, scratch, kTurnedTapsRow);
+    for (int t = 0; t < plan_.products(); ++t) {
+      for (std::size_t i = 0; i < part.columns.size(); ++i) {
+        const Product product = {.a = taps.first + t * taps.product,
+                                 .a_row = 1,
+                                 .a_step = taps.row,
+                                 .b = nullptr,
+                                 .dst = products + t * part.product() + i * part.column(),
+                                 .dst_row = kPack,
+                                 .rows = static_cast<int>(part.channels.size()),
+                                 .depth = 0,
+                                 .accumulate = k > 0};
+        multiply(pass, product, gradients_, t, part.columns, i, slab);
+      }
+    }
+  }
+}
+
+void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
+                                         const Part& part, const float* products,
+                                         float* src_gradient) const {
+  const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t plane = row * src_.height;
+  for (std::size_t i = 0; i < part.columns.size(); ++i) {
+    const TilePlace place = plan_.place(chunk, part.columns.begin + i);
+    pass.kernels.add_source_gradient(
+        {.form = plan_.form(),
+         .products = products + i * part.column(),
+         .product = part.product(),
+         .channels = static_cast<int>(part.channels.size()),
+         .bias = nullptr,
+         .floor = -std::numeric_limits<float>::infinity(),
+         .image = src_gradient + place.pack * pack_floats(src_) +
+                  part.channels.begin * plane + plan_.src_offset(place) * kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.src_window(place)});
+  }
+}
+
+/// Adds some columns' share of one product of 16 x 16 taps' gradient, or begins with it.
+void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
+                                     std::size_t row, std::size_t channel,
+                                     const float* next, float* dst) const {
+  const int rows = std::min(kPack, dst_.channels - static_cast<int>(row));
+  pass.kernels.product(
+      {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
+       .a_row = kPack,
+       .b = pass.arena.get(turned_sources_.slot) +
+            turned_sources_.at(t, channel, columns.begin),
+       .dst = dst,
+       .dst_row = kTapsWide,
+       .rows = rows,
+       .depth = kPack,
+       .accumulate = columns.begin > 0,
+       .pieces = static_cast<int>(columns.size()),
+       .a_piece = kPack * kPack,
+       .b_piece = kPack * kPack,
+       .next_b = next});
+}
+
+/// The gradient of the taps from source `channels` to output channels `rows`.
+void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range rows,
+                                  Range channels, bool accumulate, float* scratch) const {
+  const std::size_t columns = plan_.columns(chunk);
+  const std::size_t product = rows.size() * kTapsWide + kPad;
+  const float* right = pass.arena.get(turned_sources_.slot);
+  for (int t = 0; t < plan_.products(); ++t) {
+    for (std::size_t c = 0; c < columns; c += kColumnsATime) {
+      const std::size_t count = std::min(kColumnsATime, columns - c);
+      for (std::size_t k = rows.begin; k < rows.end; k += kPack) {
+        for (std::size_t i = channels.begin; i < channels.end; i += kPack) {
+          const bool last = i + kPack >= channels.end;
+          const float* next =
+              right +
+              turned_sources_.at(last ? t + 1 : t, last ? channels.begin : i + kPack, c);
+          multiply_columns(pass, t, {c, c + count}, k, i, next,
+                           scratch + t * product + (k - rows.begin) * kTapsWide +
+                               (i - channels.begin));
+        }
+      }
+    }
+  }
+  const auto sources = static_cast<std::size_t>(src_.channels);
+  pass.kernels.taps_from_products({.form = plan_.form(),
+                                   .products = scratch,
+                                   .product = product,
+                                   .products_row = kTapsWide,
+                                   .rows = static_cast<int>(rows.size()),
+                                   .channels = static_cast<int>(channels.size()),
+                                   .taps = pass.gradients + weight_.begin +
+                                           (rows.begin * sources + channels.begin) * 9,
+                                   .taps_row = sources * 9,
+                                   .accumulate = accumulate});
+}
+
+}  // namespace convoy

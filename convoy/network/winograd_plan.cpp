@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/winograd_plan.h"
+
+#include <algorithm>
+
+#include "convoy/base/range.h"
+#include "convoy/network/kernels/kernels.h"
+#include "convoy/network/winograd_sizes.h"
+
+namespace convoy {
+namespace {
+
+// So much of one transformed operand that both share a cache with the rest, unless that
+// were too few columns to be worth transforming taps.
+constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
+
+// Below, transforms cost more than the multiplications they save.
+constexpr int kLeastChannels = 16;
+
+int parts(int length, int part) { return (length + part - 1) / part; }
+
+bool is_frame_of_ones(Shape src, int side, int padding) {
+  return padding == 1 && src.height == side && src.width == side;
+}
+
+/// Multiplications for one output channel, source channel and image.
+int multiplications(WinogradForm form, Shape dst) {
+  const WinogradSize size = size_of(form);
+  return size.all_products() * parts(dst.height, size.dst) * parts(dst.width, size.dst);
+}
+
+}  // namespace
+
+std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
+                                        Shape src) {
+  if (mode == WinogradMode::off || layer.kernel != 3 || layer.step != 1) return {};
+  if (layer.padding > 2 || std::min(src.channels, layer.channels) < kLeastChannels)
+    return {};
+  if (is_frame_of_ones(src, 1, layer.padding)) return WinogradForm::z1;
+  if (is_frame_of_ones(src, 2, layer.padding)) return WinogradForm::z2;
+  const Shape dst = output_shape(layer, src);
+  const int with_f4 = multiplications(WinogradForm::f4, dst);
+  const int with_f2 = multiplications(WinogradForm::f2, dst);
+  // Of equals the more exact.
+  const bool f4 = mode == WinogradMode::f4 && with_f4 < with_f2;
+  const int taps = 9 * static_cast<int>(dst.pixels());
+  if (taps <= (f4 ? with_f4 : with_f2)) return {};
+  return f4 ? WinogradForm::f4 : WinogradForm::f2;
+}
+
+WinogradPlan::WinogradPlan(WinogradForm form, Shape src, Shape dst, int padding)
+    : form_(form),
+      size_(size_of(form)),
+      src_(src),
+      dst_(dst),
+      frame_(form == WinogradForm::f4 || form == WinogradForm::f2 ? padding : 0),
+      tiles_high_(parts(dst.height, size_.dst)),
+      tiles_wide_(parts(dst.width, size_.dst)) {
+  const auto channels = static_cast<std::size_t>(std::max(src.channels, dst.channels));
+  const std::size_t column_bytes =
+      channels * kPack * sizeof(float) * static_cast<std::size_t>(products());
+  const std::size_t columns = std::max(kFewColumns, kChunkBytes / column_bytes);
+  packs_a_chunk_ = columns / tiles();
+  rows_a_chunk_ = tiles_high_;
+  if (packs_a_chunk_ > 0) return;
+  const int most_rows = std::max(1, static_cast<int>(columns) / tiles_wide_);
+  rows_a_chunk_ = parts(tiles_high_, parts(tiles_high_, most_rows));
+}
+
+std::size_t WinogradPlan::chunks(std::size_t packs) const {
+  if (packs_a_chunk_ > 0) return (packs + packs_a_chunk_ - 1) / packs_a_chunk_;
+  return packs * static_cast<std::size_t>(parts(tiles_high_, rows_a_chunk_));
+}
+
+Chunk WinogradPlan::chunk(std::size_t number, std::size_t packs) const {
+  if (packs_a_chunk_ > 0) {
+    const std::size_t first = number * packs_a_chunk_;
+    return {first, std::min(packs_a_chunk_, packs - first), 0, tiles_high_};
+  }
+  const auto chunks_a_pack = static_cast<std::size_t>(parts(tiles_high_, rows_a_chunk_));
+  const int first = static_cast<int>(number % chunks_a_pack) * rows_a_chunk_;
+  return {number / chunks_a_pack, 1, first, std::min(rows_a_chunk_, tiles_high_ - first)};
+}
+
+std::size_t WinogradPlan::most_columns(std::size_t packs) const {
+  const std::size_t together = std::min(packs, std::max<std::size_t>(1, packs_a_chunk_));
+  return together * static_cast<std::size_t>(rows_a_chunk_) * tiles_wide_;
+}
+
+TilePlace WinogradPlan::place(const Chunk& chunk, std::size_t column) const {
+  const std::size_t in_pack = column % columns_a_pack(chunk);
+  return {chunk.first_pack + column / columns_a_pack(chunk),
+          chunk.first_row + static_cast<int>(in_pack) / tiles_wide_,
+          static_cast<int>(in_pack) % tiles_wide_};
+}
+
+std::ptrdiff_t WinogradPlan::src_offset(const TilePlace& place) const {
+  return static_cast<std::ptrdiff_t>(src_top(place)) * src_.width + src_left(place);
+}
+
+std::ptrdiff_t WinogradPlan::dst_offset(const TilePlace& place) const {
+  return static_cast<std::ptrdiff_t>(dst_top(place)) * dst_.width + dst_left(place);
+}
+
+TileWindow WinogradPlan::src_window(const TilePlace& place) const {
+  const int top = src_top(place), left = src_left(place);
+  return {std::max(0, -top), std::min(size_.src, src_.height - top), std::max(0, -left),
+          std::min(size_.src, src_.width - left)};
+}
+
+TileWindow WinogradPlan::dst_window(const TilePlace& place) const {
+  return {0, std::min(size_.dst, dst_.height - dst_top(place)), 0,
+          std::min(size_.dst, dst_.width - dst_left(place))};
+}
+
+int WinogradPlan::first_src_row(const Chunk& chunk) const {
+  return std::max(0, chunk.first_row * size_.dst - frame_);
+}
+
+int WinogradPlan::last_src_row(const Chunk& chunk) const {
+  const int last_tile = chunk.first_row + chunk.rows - 1;
+  return std::min(src_.height, last_tile * size_.dst - frame_ + size_.src);
+}
+
+int WinogradPlan::most_src_rows() const {
+  return std::min(src_.height, (rows_a_chunk_ - 1) * size_.dst + size_.src);
+}
+
+}  // namespace convoy

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/winograd_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/network/winograd_sizes.h"
+
+namespace convoy {
+namespace {
+
+std::size_t padded(int channels) {
+  return round_up(static_cast<std::size_t>(channels), kPack);
+}
+
+}  // namespace
+
+WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
+                             const WinogradOptions& options)
+    : plan_(options.form, context.src, output_shape(options.layer, context.src),
+            options.layer.padding),
+      src_(context.src),
+      dst_(output_shape(options.layer, context.src)),
+      relu_(options.relu),
+      weight_(layout.segment(options.weight).range),
+      taps_at_once_(plan_.tiles() * context.most_packs > kFewColumns),
+      block_(taps_at_once_ ? kColumnsABlock : kFewColumns) {
+  if (options.bias) bias_ = layout.segment(*options.bias).range;
+  const auto products = static_cast<std::size_t>(plan_.products());
+  const std::size_t all_taps =
+      taps_at_once_ ? products * taps_product() * sizeof(float) : 0;
+  taps_scratch_ =
+      taps_at_once_
+          ? 0
+          : products * (std::max(kGroup * kTapsRow, kSlab * kTurnedTapsRow) + 3 * kPad);
+  forward_scratch_floats_ =
+      taps_scratch_ + products * (block_ * kGroup * kPack + 3 * kPad);
+  sources_ = plan_panels(context, src_.channels, context.forward);
+  forward_taps_ = context.plan.reserve(all_taps, {context.forward, context.forward});
+  forward_scratch_ = context.reserve_scratch(forward_scratch_floats_, context.forward);
+  if (!context.training) return;
+
+  const Lifetime later = {context.backward, context.backward};
+  const std::size_t turned = static_cast<std::size_t>(plan_.most_src_rows()) * src_.width;
+  backward_scratch_floats_ = std::max({forward_scratch_floats_, turned * kPack * kPack,
+                                       products * (kTapsHigh * kTapsWide + kPad)});
+  turned_sources_ = plan_panels(context, src_.channels, context.backward);
+  gradients_ = plan_panels(context, dst_.channels, context.backward);
+  backward_taps_ = context.plan.reserve(all_taps, later);
+  backward_scratch_ = context.reserve_scratch(backward_scratch_floats_, context.backward);
+  bias_shares_ = context.plan.reserve(
+      context.most_packs * static_cast<std::size_t>(dst_.channels) * sizeof(float),
+      later);
+}
+
+WinogradStage::Panels WinogradStage::plan_panels(const StageContext& context,
+                                                 int channels, int moment) const {
+  // One more than a multiple of four columns: neighbouring blocks then fall on different
+  // cache lines.
+  const std::size_t columns = round_up(plan_.most_columns(context.most_packs) + 3, 4) - 3;
+  Panels panels;
+  panels.block = columns * kPack * kPack;
+  panels.product = padded(channels) / kPack * panels.block + 5 * kPad;
+  const std::size_t floats = panels.product * static_cast<std::size_t>(plan_.products());
+  panels.slot = context.plan.reserve(floats * sizeof(float), {moment, moment});
+  return panels;
+}
+
+/// From one product of all channels' taps to the next.
+std::size_t WinogradStage::taps_product() const {
+  return static_cast<std::size_t>(dst_.channels) * (padded(src_.channels) + kPad) +
+         3 * kPad;
+}
+
+/// Parts are whole packs, so that no two tasks add to one pixel of a gradient.
+std::size_t WinogradStage::packs_a_part(const Chunk& chunk) const {
+  return std::max<std::size_t>(1, block_ / plan_.columns_a_pack(chunk));
+}
+
+std::size_t WinogradStage::column_parts(const Chunk& chunk) const {
+  return (chunk.packs + packs_a_part(chunk) - 1) / packs_a_part(chunk);
+}
+
+Range WinogradStage::column_part(const Chunk& chunk, std::size_t number) const {
+  const std::size_t columns = packs_a_part(chunk) * plan_.columns_a_pack(chunk);
+  return {number * columns, std::min(plan_.columns(chunk), (number + 1) * columns)};
+}
+
+/// Groups of channels: large ones, if there are tasks enough for all threads.
+Tiles WinogradStage::channel_groups(int channels, std::size_t parts, int threads) const {
+  int size = kGroup;
+  const auto tasks = [&] {
+    return Tiles(channels, size).count * static_cast<int>(parts);
+  };
+  while (size > kGroup / 4 && tasks() < 2 * threads) size /= 2;
+  return {channels, size};
+}
+
+void WinogradStage::transform_all_taps(const Pass& pass, SlotId to) const {
+  const Tiles groups(dst_.channels, kGroup);
+  pass.team.run(static_cast<std::size_t>(groups.count), [&](std::size_t task, int) {
+    const Range rows = groups.range(static_cast<int>(task));
+    const std::size_t row = padded(src_.channels) + kPad;
+    pass.kernels.taps_to_products(
+        {.form = plan_.form(),
+         .taps = pass.values + weight_.begin + rows.begin * src_.channels * 9,
+         .taps_row = static_cast<std::size_t>(src_.channels) * 9,
+         .rows = static_cast<int>(rows.size()),
+         .channels = src_.channels,
+         .products = pass.arena.get(to) + rows.begin * row,
+         .product = taps_product(),
+         .products_row = row});
+  });
+}
+
+/// The transformed taps from source `channels` to output channels `rows`: among all of
+/// them, or made here and now in the scratch.
+WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range rows,
+                                           Range channels, float* scratch,
+                                           std::size_t scratch_row) const {
+  if (taps_at_once_) {
+    const std::size_t row = padded(src_.channels) + kPad;
+    return {pass.arena.get(all) + rows.begin * row + channels.begin, row, taps_product()};
+  }
+  const std::size_t product = rows.size() * scratch_row + 3 * kPad;
+  const auto sources = static_cast<std::size_t>(src_.channels);
+  pass.kernels.taps_to_products(
+      {.form = plan_.form(),
+       .taps = pass.values + weight_.begin + (rows.begin * sources + channels.begin) * 9,
+       .taps_row = sources * 9,
+       .rows = static_cast<int>(rows.size()),
+       .channels = static_cast<int>(channels.size()),
+       .products = scratch,
+       .product = product,
+       .products_row = scratch_row});
+  return {scratch, scratch_row, product};
+}
+
+void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
+  if (taps_at_once_) transform_all_taps(pass, forward_taps_);
+  for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
+    const Chunk chunk = plan_.chunk(i, pass.packs);
+    const std::size_t blocks = block_count(src_.channels);
+    pass.team.run(chunk.packs * blocks, [&](std::size_t task, int) {
+      transform_sources(pass, chunk, src, task / blocks,
+                        block_of(src_.channels, task % blocks));
+    });
+    const std::size_t parts = column_parts(chunk);
+    const Tiles groups = channel_groups(dst_.channels, parts, pass.team.threads());
+    pass.team.run(groups.count * parts, [&](std::size_t task, int thread) {
+      const Range group = groups.range(static_cast<int>(task / parts));
+      const Range columns = column_part(chunk, task % parts);
+      float* scratch =
+          pass.arena.get(forward_scratch_) + thread * forward_scratch_floats_;
+      float* products = scratch + taps_scratch_;
+      for (std::size_t c = columns.begin; c < columns.end; c += block_) {
+        const Part part = {group, {c, std::min(columns.end, c + block_)}};
+        multiply_forward(pass, part, scratch, products);
+        write_outputs(pass, chunk, part, products, dst);
+      }
+    });
+  }
+}
+
+/// Tiles of a pack of the chunk, of some channels, to products.
+void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
+                                      const float* src, std::size_t pack,
+                                      Range channels) const {
+  const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
+  const std::size_t plane = row * src_.height;
+  const float* images = src + (chunk.first_pack + pack) * pack_floats(src_);
+  float* panels = pass.arena.get(sources_.slot);
+  const std::size_t first = pack * plan_.columns_a_pack(chunk);
+  for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
+    const TilePlace place = plan_.place(chunk, c);
+    pass.kernels.source_to_products(
+        {.form = plan_.form(),
+         .image = images + channels.begin * plane + plan_.src_offset(place) * kPack,
+         .image_pixel = kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.src_window(place),
+         .channels = static_cast<int>(channels.size()),
+         .products = panels + sources_.at(0, channels.begin, c),
+         .product = sources_.product});
+  }
+}
+
+/// Completes a product with its right operand: some channels of column `i` of several.
+void WinogradStage::multiply(const Pass& pass, Product product, const Panels& panels,
+                             int t, Range columns, std::size_t i, Range channels) const {
+  const float* right = pass.arena.get(panels.slot);
+  const std::size_t column = columns.begin + i;
+  const bool last = column + 1 == columns.end;
+  product.b = right + panels.at(t, channels.begin, column);
+  product.next_b = right + panels.at(last ? t + 1 : t, channels.begin,
+                                     last ? columns.begin : column + 1);
+  product.depth = kPack;
+  product.pieces = static_cast<int>(channels.size() / kPack);
+  product.a_piece = kPack * product.a_step;
+  product.b_piece = panels.block;
+  if (product.pieces > 0) pass.kernels.product(product);
+  const std::size_t rest = channels.size() % kPack;
+  if (rest == 0) return;
+  product.a += product.pieces * product.a_piece;
+  product.b += product.pieces * product.b_piece;
+  product.accumulate |= product.pieces > 0;
+  product.depth = static_cast<int>(rest);
+  product.pieces = 1;
+  pass.kernels.product(product);
+}
+
+/// products[product][column][channel] = taps x sources.
+void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* scratch,
+                                     float* products) const {
+  const std::size_t depth = static_cast<std::size_t>(src_.channels);
+  for (std::size_t c = 0; c < depth; c += kSlab) {
+    const Range slab = {c, std::min(depth, c + kSlab)};
+    const Taps taps =
+        taps_of(pass, forward_taps_, part.channels, slab, scratch, kTapsRow);
+    for (int t = 0; t < plan_.products(); ++t) {
+      for (std::size_t i = 0; i < part.columns.size(); ++i) {
+        const Product product = {.a = taps.first + t * taps.product,
+                                 .a_row = taps.row,
+                                 .b = nullptr,
+                                 .dst = products + t * part.product() + i * part.column(),
+                                 .dst_row = kPack,
+                                 .rows = static_cast<int>(part.channels.size()),
+                                 .depth = 0,
+                                 .accumulate = c > 0};
+        multiply(pass, product, sources_, t, part.columns, i, slab);
+      }
+    }
+  }
+}
+
+void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Part& part,
+                                  const float* products, float* dst) const {
+  const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t plane = row * dst_.height;
+  const float* bias = bias_ ? pass.values + bias_->begin + part.channels.begin : nullptr;
+  for (std::size_t i = 0; i < part.columns.size(); ++i) {
+    const TilePlace place = plan_.place(chunk, part.columns.begin + i);
+    pass.kernels.output_from_products(
+        {.form = plan_.form(),
+         .products = products + i * part.column(),
+         .product = part.product(),
+         .channels = static_cast<int>(part.channels.size()),
+         .bias = bias,
+         .floor = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
+         .image = dst + place.pack * pack_floats(dst_) + part.channels.begin * plane +
+                  plan_.dst_offset(place) * kPack,
+         .image_row = row,
+         .image_channel = plane,
+         .inside = plan_.dst_window(place)});
+  }
+}
+
+}  // namespace convoy

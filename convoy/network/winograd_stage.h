@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WinogradStage: a 3x3 convolution in one of Winograd's forms, with its bias and the ReLU
+// that follows it. See kernels/winograd.h for the formula, winograd_plan.h for columns.
+//
+//   forward    sources to products; then a task multiplies them with the taps of a group
+//              of output channels and turns the products into outputs
+//   backward   sources and output gradients to products; then some tasks turn them into
+//              the gradient of the source, others into that of the taps
+//
+// Where columns are few, most of the work is reading taps: each task transforms those of
+// its group for itself, a slab of channels at a time, so that they stay in cache. Where
+// columns are many, all taps are transformed once, before.
+
+#pragma once
+
+#include <optional>
+
+#include "convoy/network/model.h"
+#include "convoy/network/stage.h"
+#include "convoy/network/winograd_plan.h"
+
+namespace convoy {
+
+struct WinogradOptions {
+  Convolution layer;
+  WinogradForm form;
+  bool relu = false;
+  SegmentId weight;
+  std::optional<SegmentId> bias;
+};
+
+class WinogradStage final : public Stage {
+ public:
+  WinogradStage(const StageContext& context, const Layout& layout,
+                const WinogradOptions& options);
+
+  void forward(const Pass& pass, const float* src, float* dst) override;
+  void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
+
+  bool backward_reads_src() const override { return true; }
+  bool backward_reads_dst() const override { return relu_; }
+
+ private:
+  /// An operand of the matrix products of one chunk, in blocks of sixteen channels:
+  /// [product][block][column][16 channels][16 images]. So both a sum over channels and
+  /// one over columns run through memory in long stretches.
+  struct Panels {
+    SlotId slot{};
+    std::size_t block = 0, product = 0;  // strides
+
+    std::size_t at(int t, std::size_t channel, std::size_t column) const {
+      return t * product + channel / kPack * block + column * kPack * kPack;
+    }
+  };
+  /// Transformed taps: [product][row][channel].
+  struct Taps {
+    const float* first;
+    std::size_t row, product;
+  };
+  /// What a task computes of a product: some channels in some columns of the chunk.
+  struct Part {
+    Range channels, columns;
+
+    // Strides of its products, [product][column][channel][16].
+    std::size_t column() const { return channels.size() * kPack; }
+    std::size_t product() const { return columns.size() * column() + 3 * kPack; }
+  };
+
+  Panels plan_panels(const StageContext& context, int channels, int moment) const;
+  std::size_t taps_product() const;
+  std::size_t packs_a_part(const Chunk& chunk) const;
+  std::size_t column_parts(const Chunk& chunk) const;
+  Range column_part(const Chunk& chunk, std::size_t number) const;
+  void multiply(const Pass& pass, Product product, const Panels& panels, int t,
+                Range columns, std::size_t i, Range channels) const;
+  Tiles channel_groups(int channels, std::size_t parts, int threads) const;
+
+  void transform_all_taps(const Pass& pass, SlotId to) const;
+  Taps taps_of(const Pass& pass, SlotId all, Range rows, Range channels, float* scratch,
+               std::size_t scratch_row) const;
+
+  void transform_sources(const Pass& pass, const Chunk& chunk, const float* src,
+                         std::size_t pack, Range channels) const;
+  void multiply_forward(const Pass& pass, const Part& part, float* scratch,
+                        float* products) const;
+  void write_outputs(const Pass& pass, const Chunk& chunk, const Part& part,
+                     const float* products, float* dst) const;
+
+  void finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                       const Activation& dst) const;
+  void transform_gradients(const Pass& pass, const Chunk& chunk, const float* gradient,
+                           std::size_t pack, Range channels) const;
+  void turn_sources(const Pass& pass, const Chunk& chunk, const float* images,
+                    Range channels, float* turned) const;
+  void transform_turned_sources(const Pass& pass, const Chunk& chunk, const float* src,
+                                std::size_t pack, Range channels, float* scratch) const;
+  void transform_for_backward(const Pass& pass, const Chunk& chunk, const Activation& src,
+                              const Activation& dst) const;
+  void multiply_backward(const Pass& pass, const Part& part, float* scratch,
+                         float* products) const;
+  void add_source_gradients(const Pass& pass, const Chunk& chunk, const Part& part,
+                            const float* products, float* src_gradient) const;
+  void source_backward(const Pass& pass, const Chunk& chunk, const Part& part,
+                       float* scratch, float* src_gradient) const;
+  void multiply_columns(const Pass& pass, int t, Range columns, std::size_t row,
+                        std::size_t channel, const float* next, float* dst) const;
+  void taps_backward(const Pass& pass, const Chunk& chunk, Range rows, Range channels,
+                     bool accumulate, float* scratch) const;
+  void gradients_from_products(const Pass& pass, const Chunk& chunk, bool accumulate,
+                               float* src_gradient) const;
+  void add_bias_shares(const Pass& pass) const;
+
+  WinogradPlan plan_;
+  Shape src_, dst_;
+  bool relu_;
+  Range weight_;
+  std::optional<Range> bias_;
+  bool taps_at_once_;  // transformed before, not by each task
+  std::size_t block_;  // columns multiplied at a time
+  Panels sources_, turned_sources_, gradients_;
+  SlotId forward_taps_{}, backward_taps_{};        // of all channels
+  SlotId forward_scratch_{}, backward_scratch_{};  // of a thread
+  std::size_t taps_scratch_ = 0;                   // of it, for taps
+  std::size_t forward_scratch_floats_ = 0, backward_scratch_floats_ = 0;
+  SlotId bias_shares_{};  // [pack][channel]
+};
+
+}  // namespace convoy

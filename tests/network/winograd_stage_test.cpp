@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WinogradStage against a plain convolution in double precision: forward, both gradients
+// and the bias's, over shapes that fit no tile, pack, slab or chunk.
+
+#include "convoy/network/winograd_stage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/network/kernel_tables.h"
+#include "tests/network/made_up.h"
+
+namespace convoy {
+namespace {
+
+struct Case {
+  WinogradForm form;
+  Shape src;
+  int channels;
+  int padding;
+  std::size_t batch;
+  bool relu = false, bias = true;
+};
+
+void PrintTo(const Case& of, std::ostream* out) {
+  *out << "form " << static_cast<int>(of.form) << ", " << of.src.channels << " x "
+       << of.src.height << " x " << of.src.width << " to " << of.channels << ", padding "
+       << of.padding << ", batch " << of.batch << (of.relu ? ", relu" : "")
+       << (of.bias ? "" : ", no bias");
+}
+
+/// What a stage gives: dst and src_gradient of the real images, [image][element].
+struct Found {
+  Numbers dst, src_gradient, weights, bias;
+  bool operator==(const Found&) const = default;
+};
+
+class Trial {
+ public:
+  explicit Trial(const Case& of)
+      : case_(of),
+        layer_{"conv", of.channels, 3, 1, of.padding},
+        layout_(build_layout({"one", of.src, {layer_}})),
+        values_(made_up_values(layout_)),
+        dst_(output_shape(layer_, of.src)),
+        images_(made_up_numbers(of.batch * of.src.size(), 1)),
+        gradient_(made_up_numbers(of.batch * dst_.size(), 2)) {}
+
+  Found run(const Kernels& kernels, int threads) const;
+  Found expected() const;
+
+ private:
+  double& at(std::vector<double>& of, std::size_t n, Shape shape, int c, int y,
+             int x) const {
+    return of[((n * shape.channels + c) * shape.height + y) * shape.width + x];
+  }
+  template <class Use>
+  void for_each_tap(std::size_t n, const Use& use) const;
+
+  Case case_;
+  Convolution layer_;
+  Layout layout_;
+  FlatBuffer values_;
+  Shape dst_;
+  Numbers images_, gradient_;
+};
+
+/// [image][element] to packs, others zero, and back.
+void pack(const Numbers& from, std::size_t features, float* to) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::size_t n = i / features, f = i % features;
+    to[(n / kPack * features + f) * kPack + n % kPack] = from[i];
+  }
+}
+Numbers unpack(const float* from, std::size_t features, std::size_t batch) {
+  Numbers to(batch * features);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::size_t n = i / features, f = i % features;
+    to[i] = from[(n / kPack * features + f) * kPack + n % kPack];
+  }
+  return to;
+}
+
+Found Trial::run(const Kernels& kernels, int threads) const {
+  ThreadTeam team(threads);
+  ArenaPlan plan;
+  const std::size_t packs = round_up(case_.batch, kPack) / kPack;
+  const StageContext context{.plan = plan,
+                             .src = case_.src,
+                             .most_packs = packs + 1,
+                             .threads = threads,
+                             .forward = 1,
+                             .backward = 2,
+                             .training = true,
+                             .number = 0};
+  const std::optional<SegmentId> bias =
+      case_.bias ? std::optional(SegmentId{1}) : std::nullopt;
+  WinogradStage stage(context, layout_,
+                      {layer_, case_.form, case_.relu, SegmentId{0}, bias});
+  const auto reserve = [&](Shape shape) {
+    return plan.reserve(packs * pack_floats(shape) * sizeof(float), {0, 3});
+  };
+  const SlotId slots[] = {reserve(case_.src), reserve(case_.src), reserve(dst_),
+                          reserve(dst_)};
+  plan.solve();
+  Arena arena(std::move(plan));
+  FlatBuffer gradients(layout_);
+  const Pass pass{team, kernels, arena, values_.data(), gradients.data(), packs, {}};
+  const Activation src = {arena.get(slots[0]), arena.get(slots[1])};
+  const Activation dst = {arena.get(slots[2]), arena.get(slots[3])};
+  pack(images_, case_.src.size(), src.values);
+  pack(gradient_, dst_.size(), dst.gradient);
+  std::fill_n(src.gradient, packs * pack_floats(case_.src), kUntouched);
+  std::ranges::fill(gradients.view(layout_.segments()[0].range), kUntouched);
+
+  stage.forward(pass, src.values, dst.values);
+  stage.backward(pass, src, dst);
+
+  const auto copy = [&](std::size_t segment) {
+    const auto view = gradients.view(layout_.segments()[segment].range);
+    return Numbers(view.begin(), view.end());
+  };
+  return {unpack(dst.values, dst_.size(), case_.batch),
+          unpack(src.gradient, case_.src.size(), case_.batch), copy(0), copy(1)};
+}
+
+/// Calls use(k, y, x, c, from_y, from_x, index of the weight) for every product.
+template <class Use>
+void Trial::for_each_tap(std::size_t, const Use& use) const {
+  for (int k = 0; k < dst_.channels; ++k) {
+    for (int y = 0; y < dst_.height; ++y) {
+      for (int x = 0; x < dst_.width; ++x) {
+        for (int c = 0; c < case_.src.channels; ++c) {
+          for (int tap = 0; tap < 9; ++tap) {
+            const int from_y = y - case_.padding + tap / 3;
+            const int from_x = x - case_.padding + tap % 3;
+            if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
+                from_x >= case_.src.width)
+              continue;
+            const std::size_t dst =
+                (static_cast<std::size_t>(k) * dst_.height + y) * dst_.width + x;
+            const std::size_t src =
+                (static_cast<std::size_t>(c) * case_.src.height + from_y) *
+                    case_.src.width +
+                from_x;
+            use(dst, src,
+                (static_cast<std::size_t>(k) * case_.src.channels + c) * 9 + tap);
+          }
+        }
+      }
+    }
+  }
+}
+
+Found Trial::expected() const {
+  const float* weights = values_.data() + layout_.segments()[0].range.begin;
+  const float* bias = values_.data() + layout_.segments()[1].range.begin;
+  const std::size_t plane = dst_.pixels();
+  std::vector<double> weight_sums(layout_.segments()[0].range.size());
+  std::vector<double> bias_sums(static_cast<std::size_t>(dst_.channels));
+  Found result;
+  for (std::size_t n = 0; n < case_.batch; ++n) {
+    const float* image = images_.data() + n * case_.src.size();
+    std::vector<double> dst(dst_.size()), src_gradient(case_.src.size());
+    for (std::size_t i = 0; i < dst.size() && case_.bias; ++i) dst[i] = bias[i / plane];
+    for_each_tap(n, [&](std::size_t d, std::size_t s, std::size_t w) {
+      dst[d] += static_cast<double>(weights[w]) * image[s];
+    });
+    std::vector<double> gradient(
+        gradient_.begin() + static_cast<long>(n * dst_.size()),
+        gradient_.begin() + static_cast<long>((n + 1) * dst_.size()));
+    for (std::size_t i = 0; i < dst.size() && case_.relu; ++i) {
+      if (dst[i] <= 0) gradient[i] = dst[i] = 0;
+    }
+    for (std::size_t i = 0; i < dst.size(); ++i) bias_sums[i / plane] += gradient[i];
+    for_each_tap(n, [&](std::size_t d, std::size_t s, std::size_t w) {
+      src_gradient[s] += weights[w] * gradient[d];
+      weight_sums[w] += image[s] * gradient[d];
+    });
+    result.dst.insert(result.dst.end(), dst.begin(), dst.end());
+    result.src_gradient.insert(result.src_gradient.end(), src_gradient.begin(),
+                               src_gradient.end());
+  }
+  result.weights.assign(weight_sums.begin(), weight_sums.end());
+  if (!case_.bias) std::ranges::fill(bias_sums, 0);
+  result.bias.assign(bias_sums.begin(), bias_sums.end());
+  return result;
+}
+
+struct Error {
+  double rms, largest;  // relative to the root mean square of what is expected
+};
+
+Error error_of(const Numbers& found, const Numbers& expected) {
+  double squares = 0, errors = 0, largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(static_cast<double>(found[i]) - expected[i]);
+    squares += static_cast<double>(expected[i]) * expected[i];
+    errors += error * error;
+    largest = std::max(largest, std::isnan(error) ? 1e9 : error);
+  }
+  const double size = std::sqrt(squares / static_cast<double>(expected.size()));
+  return {std::sqrt(errors / static_cast<double>(expected.size())) / (size + 1e-30),
+          largest / (size + 1e-30)};
+}
+
+std::vector<Case> cases() {
+  using enum WinogradForm;
+  std::vector<Case> all = {
+      {z1, {5, 1, 1}, 7, 1, 3},          {z1, {17, 1, 1}, 33, 1, 37, true},
+      {z1, {130, 1, 1}, 30, 1, 300},     {z2, {1, 2, 2}, 1, 1, 1},
+      {z2, {19, 2, 2}, 26, 1, 70, true}, {z2, {140, 2, 2}, 131, 1, 5},
+      {z2, {33, 2, 2}, 31, 1, 300},
+  };
+  for (const WinogradForm form : {f4, f2}) {
+    const std::vector<Case> more = {
+        {form, {1, 1, 1}, 1, 1, 1},
+        {form, {1, 1, 1}, 2, 2, 5},
+        {form, {3, 4, 4}, 5, 1, 17, true},
+        {form, {16, 4, 4}, 24, 1, 64, true},
+        {form, {33, 4, 4}, 31, 1, 33, false, false},
+        {form, {7, 3, 3}, 6, 0, 20},
+        {form, {6, 3, 5}, 5, 2, 70, true},
+        {form, {5, 1, 9}, 3, 1, 4},
+        {form, {4, 35, 1}, 3, 1, 19},
+        {form, {2, 35, 34}, 3, 1, 17},
+        {form, {17, 8, 8}, 13, 1, 65, true},
+        {form, {9, 7, 11}, 25, 2, 16},
+        {form, {8, 9, 6}, 18, 0, 50, true},
+        {form, {130, 4, 4}, 26, 1, 3},
+        {form, {20, 5, 4}, 270, 1, 3},
+        {form, {3, 16, 13}, 33, 1, 33},
+    };
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+class WinogradStageOf : public testing::TestWithParam<Case> {};
+
+TEST_P(WinogradStageOf, MatchesAPlainConvolution) {
+  const Trial trial(GetParam());
+  const Found expected = trial.expected();
+  const Found found = trial.run(fast_kernels(), 2);
+  const bool f4 = GetParam().form == WinogradForm::f4;
+  const auto expect_close = [&](const Numbers& of, const Numbers& to, const char* what) {
+    const Error error = error_of(of, to);
+    RecordProperty(what, std::to_string(error.rms));
+    EXPECT_LT(error.rms, f4 ? 1e-5 : 3e-6) << what;
+    EXPECT_LT(error.largest, f4 ? 1e-4 : 3e-5) << what;
+  };
+  expect_close(found.dst, expected.dst, "dst");
+  expect_close(found.src_gradient, expected.src_gradient, "src_gradient");
+  expect_close(found.weights, expected.weights, "weights");
+  expect_close(found.bias, expected.bias, "bias");
+}
+
+TEST_P(WinogradStageOf, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const Trial trial(GetParam());
+  const Found alone = trial.run(fast_kernels(), 1);
+
+  EXPECT_TRUE(trial.run(fast_kernels(), 2) == alone);
+  EXPECT_TRUE(trial.run(fast_kernels(), 3) == alone);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, WinogradStageOf, testing::ValuesIn(cases()));
+
+}  // namespace
+}  // namespace convoy
