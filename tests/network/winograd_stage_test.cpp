@@ -109,7 +109,16 @@ Found Trial::run(const Kernels& kernels, int threads) const {
   plan.solve();
   Arena arena(std::move(plan));
   FlatBuffer gradients(layout_);
-  const Pass pass{team, kernels, arena, values_.data(), gradients.data(), packs, {}};
+  const Pass pass{.team = team,
+                  .kernels = kernels,
+                  .arena = arena,
+                  .values = values_.data(),
+                  .gradients = gradients.data(),
+                  .statistics = nullptr,
+                  .batch_statistics = nullptr,
+                  .samples = packs * kPack,
+                  .packs = packs,
+                  .key = {}};
   const Activation src = {arena.get(slots[0]), arena.get(slots[1])};
   const Activation dst = {arena.get(slots[2]), arena.get(slots[3])};
   pack(images_, case_.src.size(), src.values);

@@ -140,8 +140,8 @@ TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
   EXPECT_NE(plain.at("test"), averaged.at("test"));
   Trainer trainer(settings);
   FlatBuffer values(trainer.work().layout);
-  load_checkpoint(find_checkpoint(here.path() / "averaged"), trainer.work().layout,
-                  values);
+  load_checkpoint(find_checkpoint(here.path() / "averaged"),
+                  {{trainer.work().layout, values}});
   EXPECT_EQ(weights_sha256(trainer.work().layout, values),
             averaged.at("weights_sha256").get<std::string>());
 }
