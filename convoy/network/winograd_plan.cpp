@@ -15,9 +15,6 @@ namespace {
 // were too few columns to be worth transforming taps.
 constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
 
-// Below, transforms cost more than the multiplications they save.
-constexpr int kLeastChannels = 16;
-
 int parts(int length, int part) { return (length + part - 1) / part; }
 
 bool is_frame_of_ones(Shape src, int side, int padding) {
@@ -30,23 +27,36 @@ int multiplications(WinogradForm form, Shape dst) {
   return size.all_products() * parts(dst.height, size.dst) * parts(dst.width, size.dst);
 }
 
+WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
+  if (is_frame_of_ones(src, 1, layer.padding)) return WinogradForm::z1;
+  if (is_frame_of_ones(src, 2, layer.padding)) return WinogradForm::z2;
+  const Shape dst = output_shape(layer, src);
+  // Of equals the more exact, which is the faster one, too.
+  const bool f4 = mode == WinogradMode::f4 && multiplications(WinogradForm::f4, dst) <
+                                                  multiplications(WinogradForm::f2, dst);
+  return f4 ? WinogradForm::f4 : WinogradForm::f2;
+}
+
+/// Whether a form beats the plain way. Transforms cost as much as there are channels on
+/// both sides, multiplications as much as their product: what counts is the harmonic
+/// mean. Measured on forward and backward together: f4 wins from 14 on, f2 from 24.
+bool pays(WinogradForm form, int src_channels, Shape dst) {
+  const int least = form == WinogradForm::f4 ? 16 : form == WinogradForm::f2 ? 24 : 8;
+  const int taps = 9 * static_cast<int>(dst.pixels());
+  return 2L * src_channels * dst.channels >=
+             long{least} * (src_channels + dst.channels) &&
+         multiplications(form, dst) < taps;
+}
+
 }  // namespace
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {
-  if (mode == WinogradMode::off || layer.kernel != 3 || layer.step != 1) return {};
-  if (layer.padding > 2 || std::min(src.channels, layer.channels) < kLeastChannels)
-    return {};
-  if (is_frame_of_ones(src, 1, layer.padding)) return WinogradForm::z1;
-  if (is_frame_of_ones(src, 2, layer.padding)) return WinogradForm::z2;
-  const Shape dst = output_shape(layer, src);
-  const int with_f4 = multiplications(WinogradForm::f4, dst);
-  const int with_f2 = multiplications(WinogradForm::f2, dst);
-  // Of equals the more exact.
-  const bool f4 = mode == WinogradMode::f4 && with_f4 < with_f2;
-  const int taps = 9 * static_cast<int>(dst.pixels());
-  if (taps <= (f4 ? with_f4 : with_f2)) return {};
-  return f4 ? WinogradForm::f4 : WinogradForm::f2;
+  const bool fits = layer.kernel == 3 && layer.step == 1 && layer.padding <= 2;
+  if (mode == WinogradMode::off || !fits) return {};
+  const WinogradForm form = best_form(mode, layer, src);
+  if (!pays(form, src.channels, output_shape(layer, src))) return {};
+  return form;
 }
 
 WinogradPlan::WinogradPlan(WinogradForm form, Shape src, Shape dst, int padding)

@@ -110,6 +110,16 @@ std::vector<GradientCase> norm_and_residual_cases() {
   };
 }
 
+/// So many channels that Winograd's forms pay.
+GradientCase many_channels(const std::string& name, Shape input, std::size_t batch) {
+  return {name,
+          input,
+          batch,
+          {Convolution{.name = "front", .channels = 18, .kernel = 1},
+           Convolution{.name = "middle", .channels = 17, .kernel = 3, .padding = 1},
+           Relu{}, Linear{"behind", 3}}};
+}
+
 std::vector<GradientCase> gradient_cases() {
   const Convolution conv = {.name = "conv", .channels = 4, .kernel = 3};
   const Linear hidden = {"hidden", 7}, wide = {"wide", 261}, last = {"last", 3};
@@ -170,6 +180,9 @@ std::vector<GradientCase> gradient_cases() {
       windowed("OneRow", {2, 1, 9}, 5, 3, {.kernel = 3, .step = 2, .padding = 1}),
       windowed("OneColumn", {2, 9, 1}, 1, 3, {.kernel = 3, .padding = 1}),
       {"Odd", odd_model().input, 17, odd_model().layers},
+      many_channels("Winograd", {2, 5, 3}, 3),
+      many_channels("WinogradOfTwoPixels", {3, 2, 2}, 17),
+      many_channels("WinogradOfOnePixel", {3, 1, 1}, 5),
   };
 }
 

@@ -54,12 +54,8 @@ class Trial {
   Found expected() const;
 
  private:
-  double& at(std::vector<double>& of, std::size_t n, Shape shape, int c, int y,
-             int x) const {
-    return of[((n * shape.channels + c) * shape.height + y) * shape.width + x];
-  }
   template <class Use>
-  void for_each_tap(std::size_t n, const Use& use) const;
+  void for_each_tap(const Use& use) const;
 
   Case case_;
   Convolution layer_;
@@ -137,9 +133,9 @@ Found Trial::run(const Kernels& kernels, int threads) const {
           unpack(src.gradient, case_.src.size(), case_.batch), copy(0), copy(1)};
 }
 
-/// Calls use(k, y, x, c, from_y, from_x, index of the weight) for every product.
+/// Calls use(element of dst, of src, of the weights) for every product of one image.
 template <class Use>
-void Trial::for_each_tap(std::size_t, const Use& use) const {
+void Trial::for_each_tap(const Use& use) const {
   for (int k = 0; k < dst_.channels; ++k) {
     for (int y = 0; y < dst_.height; ++y) {
       for (int x = 0; x < dst_.width; ++x) {
@@ -176,7 +172,7 @@ Found Trial::expected() const {
     const float* image = images_.data() + n * case_.src.size();
     std::vector<double> dst(dst_.size()), src_gradient(case_.src.size());
     for (std::size_t i = 0; i < dst.size() && case_.bias; ++i) dst[i] = bias[i / plane];
-    for_each_tap(n, [&](std::size_t d, std::size_t s, std::size_t w) {
+    for_each_tap([&](std::size_t d, std::size_t s, std::size_t w) {
       dst[d] += static_cast<double>(weights[w]) * image[s];
     });
     std::vector<double> gradient(
@@ -186,7 +182,7 @@ Found Trial::expected() const {
       if (dst[i] <= 0) gradient[i] = dst[i] = 0;
     }
     for (std::size_t i = 0; i < dst.size(); ++i) bias_sums[i / plane] += gradient[i];
-    for_each_tap(n, [&](std::size_t d, std::size_t s, std::size_t w) {
+    for_each_tap([&](std::size_t d, std::size_t s, std::size_t w) {
       src_gradient[s] += weights[w] * gradient[d];
       weight_sums[w] += image[s] * gradient[d];
     });
@@ -249,23 +245,34 @@ std::vector<Case> cases() {
   return all;
 }
 
-class WinogradStageOf : public testing::TestWithParam<Case> {};
+class WinogradStageOf : public testing::TestWithParam<Case> {
+ protected:
+  /// Found over these shapes, relative to the root mean square: rms 3.1e-6 with f4 and
+  /// 2.5e-6 with f2 (sums of the weights over 20,000 pixels), largest 1.3e-5 and 7e-6.
+  void expect_close(const Numbers& found, const Numbers& expected, const char* what) {
+    const Error error = error_of(found, expected);
+    const bool f4 = GetParam().form == WinogradForm::f4;
+    EXPECT_LT(error.rms, f4 ? 1e-5 : 6e-6) << what;
+    EXPECT_LT(error.largest, f4 ? 5e-5 : 3e-5) << what;
+    worst_.rms = std::max(worst_.rms, error.rms);
+    worst_.largest = std::max(worst_.largest, error.largest);
+  }
+  void expect_close(const Found& found, const Found& expected) {
+    expect_close(found.dst, expected.dst, "dst");
+    expect_close(found.src_gradient, expected.src_gradient, "src_gradient");
+    expect_close(found.weights, expected.weights, "weights");
+    expect_close(found.bias, expected.bias, "bias");
+    RecordProperty("worst_rms", testing::PrintToString(worst_.rms));
+    RecordProperty("worst_error", testing::PrintToString(worst_.largest));
+  }
+
+  Error worst_{0, 0};
+};
 
 TEST_P(WinogradStageOf, MatchesAPlainConvolution) {
   const Trial trial(GetParam());
-  const Found expected = trial.expected();
-  const Found found = trial.run(fast_kernels(), 2);
-  const bool f4 = GetParam().form == WinogradForm::f4;
-  const auto expect_close = [&](const Numbers& of, const Numbers& to, const char* what) {
-    const Error error = error_of(of, to);
-    RecordProperty(what, std::to_string(error.rms));
-    EXPECT_LT(error.rms, f4 ? 1e-5 : 3e-6) << what;
-    EXPECT_LT(error.largest, f4 ? 1e-4 : 3e-5) << what;
-  };
-  expect_close(found.dst, expected.dst, "dst");
-  expect_close(found.src_gradient, expected.src_gradient, "src_gradient");
-  expect_close(found.weights, expected.weights, "weights");
-  expect_close(found.bias, expected.bias, "bias");
+
+  expect_close(trial.run(fast_kernels(), 2), trial.expected());
 }
 
 TEST_P(WinogradStageOf, GivesTheSameBitsOnAnyNumberOfThreads) {
@@ -277,6 +284,23 @@ TEST_P(WinogradStageOf, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, WinogradStageOf, testing::ValuesIn(cases()));
+
+// The plain kernels are slow: only small shapes run on them.
+class PlainWinogradStageOf : public WinogradStageOf {};
+
+TEST_P(PlainWinogradStageOf, MatchesAPlainConvolution) {
+  const Trial trial(GetParam());
+
+  expect_close(trial.run(reference_kernels(), 1), trial.expected());
+}
+
+std::vector<Case> small_cases() {
+  std::vector<Case> small = cases();
+  std::erase_if(small, [](const Case& of) { return of.src.size() * of.batch > 1500; });
+  return small;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, PlainWinogradStageOf, testing::ValuesIn(small_cases()));
 
 }  // namespace
 }  // namespace convoy

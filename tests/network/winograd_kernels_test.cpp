@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Winograd's transforms, and the products that only they need, equal their plain
+// reference on every instruction set that this processor has.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/network/kernel_tables.h"
+
+namespace convoy {
+namespace {
+
+constexpr WinogradForm kForms[] = {WinogradForm::f4, WinogradForm::f2, WinogradForm::z2,
+                                   WinogradForm::z1};
+
+void expect_near(const Numbers& found, const Numbers& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], tolerance) << "element " << i;
+  }
+}
+
+class WinogradKernels : public testing::TestWithParam<const Kernels*> {
+ protected:
+  int draw(int least, int most) {
+    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
+  }
+  Numbers numbers(std::size_t count) {
+    Numbers result(count);
+    for (float& number : result) {
+      number = static_cast<float>(random_() >> 8) * 0x1p-23f - 1;
+    }
+    return result;
+  }
+  /// Of a tile with this side: all of it, or a part with at least one pixel.
+  TileWindow window(int side) {
+    const int top = draw(0, side - 1), left = draw(0, side - 1);
+    return {top, draw(top + 1, side), left, draw(left + 1, side)};
+  }
+
+  /// Calls use(kernels) for the fast table and the plain one, and compares.
+  template <class Use>
+  void compare(double tolerance, const Use& use) {
+    expect_near(use(*GetParam()), use(reference_kernels()), tolerance);
+  }
+
+  using ToProducts = void (*Kernels::*)(const TileToProducts&);
+  using FromProducts = void (*Kernels::*)(const TileFromProducts&);
+  void compare_to_products(WinogradForm form, int side, ToProducts kernel);
+  void compare_from_products(WinogradForm form, int side, FromProducts kernel);
+
+  std::mt19937 random_{1};
+};
+
+void WinogradKernels::compare_to_products(WinogradForm form, int side,
+                                          ToProducts kernel) {
+  const int channels = draw(1, 5);
+  const std::size_t pixel = draw(0, 1) == 0 ? kPack : kPack * kPack;
+  const std::size_t row = side * pixel + kPack, channel = side * row;
+  const Numbers image = numbers(channels * channel);
+  const auto all = static_cast<std::size_t>(size_of(form).all_products());
+  const std::size_t product = channels * kPack + kPack;
+  const TileWindow inside = window(side);
+  compare(2e-5, [&](const Kernels& kernels) {
+    Numbers products(all * product, kUntouched);
+    (kernels.*kernel)({.form = form,
+                       .image = image.data(),
+                       .image_pixel = pixel,
+                       .image_row = row,
+                       .image_channel = channel,
+                       .inside = inside,
+                       .channels = channels,
+                       .products = products.data(),
+                       .product = product});
+    return products;
+  });
+}
+
+void WinogradKernels::compare_from_products(WinogradForm form, int side,
+                                            FromProducts kernel) {
+  const int channels = draw(1, 5);
+  const std::size_t row = (side + 1) * kPack, channel = side * row;
+  const std::size_t product = channels * kPack + kPack;
+  const Numbers products =
+      numbers(static_cast<std::size_t>(size_of(form).all_products()) * product);
+  const Numbers before = numbers(channels * channel), bias = numbers(channels);
+  const TileWindow inside = window(side);
+  const bool biased = draw(0, 1) == 0;
+  compare(1e-4, [&](const Kernels& kernels) {
+    Numbers image = before;
+    (kernels.*kernel)({.form = form,
+                       .products = products.data(),
+                       .product = product,
+                       .channels = channels,
+                       .bias = biased ? bias.data() : nullptr,
+                       .floor = biased ? 0.0f : -100.0f,
+                       .image = image.data(),
+                       .image_row = row,
+                       .image_channel = channel,
+                       .inside = inside});
+    return image;
+  });
+}
+
+TEST_P(WinogradKernels, TakeSourcesToProducts) {
+  for (const WinogradForm form : kForms) {
+    for (int i = 0; i < 40; ++i) {
+      compare_to_products(form, size_of(form).src, &Kernels::source_to_products);
+    }
+  }
+}
+
+TEST_P(WinogradKernels, TakeGradientsToProducts) {
+  for (const WinogradForm form : kForms) {
+    for (int i = 0; i < 40; ++i) {
+      compare_to_products(form, size_of(form).dst, &Kernels::gradient_to_products);
+    }
+  }
+}
+
+TEST_P(WinogradKernels, TakeProductsToOutputs) {
+  for (const WinogradForm form : kForms) {
+    for (int i = 0; i < 40; ++i) {
+      compare_from_products(form, size_of(form).dst, &Kernels::output_from_products);
+    }
+  }
+}
+
+TEST_P(WinogradKernels, AddProductsToTheGradientOfSources) {
+  for (const WinogradForm form : kForms) {
+    for (int i = 0; i < 40; ++i) {
+      compare_from_products(form, size_of(form).src, &Kernels::add_source_gradient);
+    }
+  }
+}
+
+TEST_P(WinogradKernels, TakeTapsToProducts) {
+  for (const WinogradForm form : kForms) {
+    for (int channels = 1; channels <= 35; ++channels) {
+      const int rows = draw(1, 3);
+      const std::size_t taps_row = channels * 9 + draw(0, 3), row = channels + 20;
+      const Numbers taps = numbers(rows * taps_row);
+      const auto all = static_cast<std::size_t>(size_of(form).all_products());
+      compare(1e-5, [&](const Kernels& kernels) {
+        Numbers products(all * rows * row);
+        kernels.taps_to_products({.form = form,
+                                  .taps = taps.data(),
+                                  .taps_row = taps_row,
+                                  .rows = rows,
+                                  .channels = channels,
+                                  .products = products.data(),
+                                  .product = rows * row,
+                                  .products_row = row});
+        // What stands behind a row's end is open.
+        for (std::size_t i = 0; i < products.size(); ++i) {
+          if (i % row >= static_cast<std::size_t>(channels)) products[i] = 0;
+        }
+        return products;
+      });
+    }
+  }
+}
+
+TEST_P(WinogradKernels, TakeProductsToTaps) {
+  for (const WinogradForm form : kForms) {
+    for (int channels = 1; channels <= 35; ++channels) {
+      const int rows = draw(1, 3);
+      const std::size_t taps_row = channels * 9 + draw(0, 3), row = channels + 20;
+      const auto all = static_cast<std::size_t>(size_of(form).all_products());
+      const Numbers products = numbers(all * rows * row);
+      const Numbers before = numbers(rows * taps_row + 1);
+      const bool accumulate = draw(0, 1) == 0;
+      compare(2e-5, [&](const Kernels& kernels) {
+        Numbers taps = before;
+        kernels.taps_from_products({.form = form,
+                                    .products = products.data(),
+                                    .product = rows * row,
+                                    .products_row = row,
+                                    .rows = rows,
+                                    .channels = channels,
+                                    .taps = taps.data(),
+                                    .taps_row = taps_row,
+                                    .accumulate = accumulate});
+        return taps;
+      });
+    }
+  }
+}
+
+TEST_P(WinogradKernels, MultiplyPiecesAndColumns) {
+  for (int rows = 1; rows <= 26; ++rows) {
+    const int depth = draw(1, 20), pieces = draw(1, 5);
+    const bool turned = rows % 2 == 0;
+    const auto step = static_cast<std::size_t>(turned ? rows + draw(0, 3) + 1 : 1);
+    const auto row = static_cast<std::size_t>(turned ? 1 : depth + draw(0, 3));
+    const std::size_t a_piece = turned ? depth * step : rows * row;
+    const std::size_t b_piece = depth * kPack + 16;
+    const Numbers a = numbers(pieces * a_piece), b = numbers(pieces * b_piece);
+    const Numbers before = numbers(static_cast<std::size_t>(rows) * kPack);
+    compare(2e-7 * (depth * pieces + 4), [&](const Kernels& kernels) {
+      Numbers dst = before;
+      kernels.product({.a = a.data(),
+                       .a_row = row,
+                       .a_step = step,
+                       .b = b.data(),
+                       .dst = dst.data(),
+                       .dst_row = kPack,
+                       .rows = rows,
+                       .depth = depth,
+                       .accumulate = rows % 3 == 0,
+                       .pieces = pieces,
+                       .a_piece = a_piece,
+                       .b_piece = b_piece,
+                       .next_b = rows % 5 == 0 ? b.data() : nullptr});
+      return dst;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, WinogradKernels, testing::ValuesIn(all_fast_kernels()),
+                         [](const auto& info) { return table_name(info.param); });
+
+}  // namespace
+}  // namespace convoy
