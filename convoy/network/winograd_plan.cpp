@@ -21,6 +21,11 @@ bool is_frame_of_ones(Shape src, int side, int padding) {
   return padding == 1 && src.height == side && src.width == side;
 }
 
+/// Whether tiles of the source see the image's padding; other forms know it is there.
+bool has_frame(WinogradForm form) {
+  return form == WinogradForm::f4 || form == WinogradForm::f2 || form == WinogradForm::s2;
+}
+
 /// Multiplications for one output channel, source channel and image.
 int multiplications(WinogradForm form, Shape dst) {
   const WinogradSize size = size_of(form);
@@ -28,6 +33,10 @@ int multiplications(WinogradForm form, Shape dst) {
 }
 
 WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
+  if (layer.step == 2) {
+    const bool one = is_frame_of_ones(src, 2, layer.padding);
+    return one ? WinogradForm::s1 : WinogradForm::s2;
+  }
   if (is_frame_of_ones(src, 1, layer.padding)) return WinogradForm::z1;
   if (is_frame_of_ones(src, 2, layer.padding)) return WinogradForm::z2;
   const Shape dst = output_shape(layer, src);
@@ -41,7 +50,9 @@ WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
 /// both sides, multiplications as much as their product: what counts is the harmonic
 /// mean. Measured on forward and backward together: f4 wins from 14 on, f2 from 24.
 bool pays(WinogradForm form, int src_channels, Shape dst) {
-  const int least = form == WinogradForm::f4 ? 16 : form == WinogradForm::f2 ? 24 : 8;
+  const int least = form == WinogradForm::f4                               ? 16
+                    : form == WinogradForm::f2 || form == WinogradForm::s2 ? 24
+                                                                           : 8;
   const int taps = 9 * static_cast<int>(dst.pixels());
   return 2L * src_channels * dst.channels >=
              long{least} * (src_channels + dst.channels) &&
@@ -52,7 +63,7 @@ bool pays(WinogradForm form, int src_channels, Shape dst) {
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {
-  const bool fits = layer.kernel == 3 && layer.step == 1 && layer.padding <= 2;
+  const bool fits = layer.kernel == 3 && layer.step <= 2 && layer.padding <= 2;
   if (mode == WinogradMode::off || !fits) return {};
   const WinogradForm form = best_form(mode, layer, src);
   if (!pays(form, src.channels, output_shape(layer, src))) return {};
@@ -64,7 +75,7 @@ WinogradPlan::WinogradPlan(WinogradForm form, Shape src, Shape dst, int padding)
       size_(size_of(form)),
       src_(src),
       dst_(dst),
-      frame_(form == WinogradForm::f4 || form == WinogradForm::f2 ? padding : 0),
+      frame_(has_frame(form) ? padding : 0),
       tiles_high_(parts(dst.height, size_.dst)),
       tiles_wide_(parts(dst.width, size_.dst)) {
   const auto channels = static_cast<std::size_t>(std::max(src.channels, dst.channels));
@@ -125,16 +136,16 @@ TileWindow WinogradPlan::dst_window(const TilePlace& place) const {
 }
 
 int WinogradPlan::first_src_row(const Chunk& chunk) const {
-  return std::max(0, chunk.first_row * size_.dst - frame_);
+  return std::max(0, chunk.first_row * src_step() - frame_);
 }
 
 int WinogradPlan::last_src_row(const Chunk& chunk) const {
   const int last_tile = chunk.first_row + chunk.rows - 1;
-  return std::min(src_.height, last_tile * size_.dst - frame_ + size_.src);
+  return std::min(src_.height, last_tile * src_step() - frame_ + size_.src);
 }
 
 int WinogradPlan::most_src_rows() const {
-  return std::min(src_.height, (rows_a_chunk_ - 1) * size_.dst + size_.src);
+  return std::min(src_.height, (rows_a_chunk_ - 1) * src_step() + size_.src);
 }
 
 }  // namespace convoy

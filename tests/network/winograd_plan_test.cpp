@@ -45,9 +45,18 @@ TEST(WinogradForms, AreForThreeByThreeTapsAlone) {
   other.kernel = 5;
   EXPECT_EQ(choose_form(WinogradMode::f4, other, {64, 32, 32}), std::nullopt);
   other = layer_of(64);
-  other.step = 2;
+  other.step = 3;
   EXPECT_EQ(choose_form(WinogradMode::f4, other, {64, 32, 32}), std::nullopt);
   EXPECT_EQ(form_with_f4({64, 32, 32}, 64, /*padding=*/3), std::nullopt);
+}
+
+TEST(WinogradForms, HaveTheirOwnForAStepOfTwo) {
+  Convolution layer = layer_of(64);
+  layer.step = 2;
+  EXPECT_EQ(choose_form(WinogradMode::f2, layer, {64, 32, 32}), WinogradForm::s2);
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 14, 14}), WinogradForm::s2);
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 2, 2}), WinogradForm::s1);
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 1, 1}), std::nullopt);
 }
 
 class WinogradPlanOf : public testing::TestWithParam<Shape> {};

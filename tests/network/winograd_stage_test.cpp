@@ -43,7 +43,7 @@ class Trial {
  public:
   explicit Trial(const Case& of)
       : case_(of),
-        layer_{"conv", of.channels, 3, 1, of.padding},
+        layer_{"conv", of.channels, 3, size_of(of.form).step, of.padding},
         layout_(build_layout({"one", of.src, {layer_}})),
         values_(made_up_values(layout_)),
         dst_(output_shape(layer_, of.src)),
@@ -141,8 +141,8 @@ void Trial::for_each_tap(const Use& use) const {
       for (int x = 0; x < dst_.width; ++x) {
         for (int c = 0; c < case_.src.channels; ++c) {
           for (int tap = 0; tap < 9; ++tap) {
-            const int from_y = y - case_.padding + tap / 3;
-            const int from_x = x - case_.padding + tap % 3;
+            const int from_y = y * layer_.step - case_.padding + tap / 3;
+            const int from_x = x * layer_.step - case_.padding + tap % 3;
             if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
                 from_x >= case_.src.width)
               continue;
@@ -219,7 +219,12 @@ std::vector<Case> cases() {
       {z1, {5, 1, 1}, 7, 1, 3},          {z1, {17, 1, 1}, 33, 1, 37, true},
       {z1, {130, 1, 1}, 30, 1, 300},     {z2, {1, 2, 2}, 1, 1, 1},
       {z2, {19, 2, 2}, 26, 1, 70, true}, {z2, {140, 2, 2}, 131, 1, 5},
-      {z2, {33, 2, 2}, 31, 1, 300},
+      {z2, {33, 2, 2}, 31, 1, 300},      {s1, {19, 2, 2}, 26, 1, 70, true},
+      {s1, {3, 2, 2}, 5, 1, 3},          {s1, {130, 2, 2}, 33, 1, 5},
+      {s2, {17, 8, 8}, 13, 1, 65, true}, {s2, {9, 7, 11}, 25, 2, 16},
+      {s2, {8, 9, 6}, 18, 0, 50, true},  {s2, {130, 4, 4}, 26, 1, 3},
+      {s2, {3, 16, 13}, 33, 1, 33},      {s2, {2, 35, 34}, 3, 1, 17, false, false},
+      {s2, {5, 1, 9}, 3, 1, 4},
   };
   for (const WinogradForm form : {f4, f2}) {
     const std::vector<Case> more = {

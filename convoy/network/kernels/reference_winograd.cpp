@@ -69,6 +69,22 @@ constexpr float kZ1Source[1][1] = {{1}};
 constexpr float kZ1Output[1][1] = {{1}};
 constexpr float kZ1Taps[1][3] = {{0, 1, 0}};
 
+// s2: a step of two. Pixels 0, 2, 4 see the outer taps, pixels 1 and 3 the middle one:
+//   w0 x0 + w2 x2 = w0 (x0 - x2) + (w0 + w2) x2
+//   w0 x2 + w2 x4 = w2 (x4 - x2) + (w0 + w2) x2
+constexpr float kS2Source[5][5] = {{1, 0, -1, 0, 0},
+                                   {0, 0, 1, 0, 0},
+                                   {0, 0, -1, 0, 1},
+                                   {0, 1, 0, 0, 0},
+                                   {0, 0, 0, 1, 0}};
+constexpr float kS2Output[2][5] = {{1, 1, 0, 1, 0}, {0, 1, 1, 0, 1}};
+constexpr float kS2Taps[5][3] = {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}};
+
+// s1: two pixels after a zero see the middle and the last tap.
+constexpr float kS1Source[2][2] = {{1, 0}, {0, 1}};
+constexpr float kS1Output[1][2] = {{1, 1}};
+constexpr float kS1Taps[2][3] = {{0, 1, 0}, {0, 0, 1}};
+
 /// B^T, A^T and G of the formula in winograd.h.
 struct Form {
   Matrix source, output, taps;
@@ -82,8 +98,12 @@ Form form_of(WinogradForm form) {
       return {Matrix(kF2Source), Matrix(kF2Output), Matrix(kF2Taps)};
     case WinogradForm::z2:
       return {Matrix(kZ2Source), Matrix(kZ2Output), Matrix(kZ2Taps)};
-    default:
+    case WinogradForm::z1:
       return {Matrix(kZ1Source), Matrix(kZ1Output), Matrix(kZ1Taps)};
+    case WinogradForm::s2:
+      return {Matrix(kS2Source), Matrix(kS2Output), Matrix(kS2Taps)};
+    default:
+      return {Matrix(kS1Source), Matrix(kS1Output), Matrix(kS1Taps)};
   }
 }
 

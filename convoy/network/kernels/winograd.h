@@ -24,11 +24,14 @@ namespace convoy {
 /// a third of the error of the usual 0, 1, -1, 2, -2), f2 2 x 2 outputs with 16.
 /// z2 and z1 are for whole images of 2 x 2 and 1 x 1 pixels within a frame of zeros, of
 /// which most taps see only zeros: 9 products and 1.
-enum class WinogradForm { f4, f2, z2, z1 };
+/// s2 and s1 are for convolutions of step 2: 2 x 2 outputs with 25 products, and images
+/// of 2 x 2 pixels within a frame of zeros, which have one output, with 4.
+enum class WinogradForm { f4, f2, z2, z1, s2, s1 };
 
 /// How many numbers a form has along each side.
 struct WinogradSize {
   int src, products, dst;  // of a tile
+  int step = 1;            // of the convolution
 
   int all_products() const { return products * products; }
 };
@@ -41,8 +44,12 @@ constexpr WinogradSize size_of(WinogradForm form) {
       return {4, 4, 2};
     case WinogradForm::z2:
       return {2, 3, 2};
-    default:
+    case WinogradForm::z1:
       return {1, 1, 1};
+    case WinogradForm::s2:
+      return {5, 5, 2, 2};
+    default:
+      return {2, 2, 1, 2};
   }
 }
 

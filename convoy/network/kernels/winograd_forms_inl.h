@@ -171,6 +171,63 @@ struct Z1 {
   }
 };
 
+struct S2 {
+  static constexpr int kSrc = 5, kProducts = 5, kDst = 2;
+
+  static HWY_INLINE void source(const V* x, V* p) {
+    p[0] = hn::Sub(x[0], x[2]);
+    p[1] = x[2];
+    p[2] = hn::Sub(x[4], x[2]);
+    p[3] = x[1];
+    p[4] = x[3];
+  }
+  static HWY_INLINE void source_turned(const V* p, V* x) {
+    x[0] = p[0];
+    x[1] = p[3];
+    x[2] = hn::Sub(p[1], hn::Add(p[0], p[2]));
+    x[3] = p[4];
+    x[4] = p[2];
+  }
+  static HWY_INLINE void output(const V* p, V* y) {
+    y[0] = hn::Add(p[3], hn::Add(p[0], p[1]));
+    y[1] = hn::Add(p[4], hn::Add(p[1], p[2]));
+  }
+  static HWY_INLINE void output_turned(const V* y, V* p) {
+    p[0] = y[0];
+    p[1] = hn::Add(y[0], y[1]);
+    p[2] = y[1];
+    p[3] = y[0];
+    p[4] = y[1];
+  }
+  static HWY_INLINE void taps(const V* w, V* p) {
+    p[0] = w[0];
+    p[1] = hn::Add(w[0], w[2]);
+    p[2] = w[2];
+    p[3] = w[1];
+    p[4] = w[1];
+  }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    w[0] = hn::Add(p[0], p[1]);
+    w[1] = hn::Add(p[3], p[4]);
+    w[2] = hn::Add(p[1], p[2]);
+  }
+};
+
+struct S1 {
+  static constexpr int kSrc = 2, kProducts = 2, kDst = 1;
+
+  static HWY_INLINE void source(const V* x, V* p) { p[0] = x[0], p[1] = x[1]; }
+  static HWY_INLINE void source_turned(const V* p, V* x) { x[0] = p[0], x[1] = p[1]; }
+  static HWY_INLINE void output(const V* p, V* y) { y[0] = hn::Add(p[0], p[1]); }
+  static HWY_INLINE void output_turned(const V* y, V* p) { p[0] = p[1] = y[0]; }
+  static HWY_INLINE void taps(const V* w, V* p) { p[0] = w[1], p[1] = w[2]; }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    w[0] = hn::Zero(D());
+    w[1] = p[0];
+    w[2] = p[1];
+  }
+};
+
 /// Calls work with the form as a type.
 template <class Work>
 HWY_INLINE void with_form(WinogradForm form, const Work& work) {
@@ -183,6 +240,10 @@ HWY_INLINE void with_form(WinogradForm form, const Work& work) {
       return work(Z2());
     case WinogradForm::z1:
       return work(Z1());
+    case WinogradForm::s2:
+      return work(S2());
+    case WinogradForm::s1:
+      return work(S1());
   }
 }
 
