@@ -132,6 +132,35 @@ def cnn2(classes=10, dropout=True):
         ("fc2", nn.Linear(512, classes)))
 
 
+class FastNet(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+
+        def convolution(source, width, pool):
+            layers = OrderedDict(conv=nn.Conv2d(source, width, 3, padding=1, bias=False))
+            if pool:
+                layers["pool"] = nn.MaxPool2d(2)
+            layers["norm"] = nn.BatchNorm2d(width)
+            layers["relu"] = nn.ReLU(inplace=True)
+            return nn.Sequential(layers)
+
+        self.stem = convolution(3, 32, False)
+        source = 32
+        for group, width in enumerate([64, 256, 256], start=1):
+            pair = [convolution(source, width, True), convolution(width, width, False)]
+            setattr(self, f"group{group}", nn.Sequential(*pair))
+            source = width
+        self.fc = nn.Linear(source, classes)
+
+    def forward(self, x):
+        x = self.group3(self.group2(self.group1(self.stem(x))))
+        return self.fc(nn.functional.max_pool2d(x, 4).flatten(1))
+
+
+def fastnet(classes=10, dropout=True):
+    return FastNet(classes)
+
+
 def vgg11(classes=10, dropout=True):
     return Vgg11(classes)
 
@@ -149,8 +178,10 @@ def resnet50(classes=10, dropout=True):
 
 
 MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
+          "fastnet": fastnet,
           "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50}
 # Of the usual images.
 INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
-          "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "resnet18_cifar": (3, 32, 32),
+          "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "fastnet": (3, 32, 32),
+          "resnet18_cifar": (3, 32, 32),
           "resnet18": (3, 224, 224), "resnet50": (3, 224, 224)}

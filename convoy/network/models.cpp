@@ -80,6 +80,33 @@ Model vgg11(Shape input, int classes) {
   return model;
 }
 
+/// Three groups of two convolutions, pooled between them before normalisation, where
+/// there is less to normalise. Wide and shallow: made to train quickly.
+Model fastnet(Shape input, int classes) {
+  Model model{"fastnet", input, {}};
+  const auto append = [&](const std::string& name, int channels, bool pool) {
+    model.layers.push_back(Convolution{.name = name + ".conv",
+                                       .channels = channels,
+                                       .kernel = 3,
+                                       .padding = 1,
+                                       .bias = false});
+    if (pool) model.layers.push_back(MaxPool{2});
+    model.layers.push_back(BatchNorm{name + ".norm"});
+    model.layers.push_back(Relu{});
+  };
+  append("stem", 32, /*pool=*/false);
+  int group = 1;
+  for (const int channels : {64, 256, 256}) {
+    const std::string name = "group" + std::to_string(group++);
+    append(name + ".0", channels, /*pool=*/true);
+    append(name + ".1", channels, /*pool=*/false);
+  }
+  model.layers.push_back(MaxPool{4});
+  model.layers.push_back(Flatten{});
+  model.layers.push_back(Linear{"fc", classes});
+  return model;
+}
+
 const ModelEntry kEntries[] = {
     {"lenet5",
      "two convolutions and three linear layers, for 28x28 digits",
@@ -89,6 +116,10 @@ const ModelEntry kEntries[] = {
     {"cnn2", "two 3x3 convolutions with dropout, for 32x32 images", {3, 32, 32}, cnn2},
     {"mlp6", "six hidden linear layers on flattened pixels", {3, 32, 32}, mlp6},
     {"vgg11", "VGG-11 with batch norm and one linear layer", {3, 32, 32}, vgg11},
+    {"fastnet",
+     "seven convolutions, for quick training on 32x32 images",
+     {3, 32, 32},
+     fastnet},
     {"resnet18_cifar",
      "ResNet-18 with a 3x3 stem, for 32x32 images",
      {3, 32, 32},
