@@ -18,6 +18,7 @@ struct BenchArguments {
   SettingArguments settings;
   StepBenchOptions options;
   bool as_json = false;
+  bool layers = false;
 
   void add_to(CLI::App& command) {
     settings.add_to(command);
@@ -41,8 +42,34 @@ void print_json(const StepBenchResult& result) {
       {"probe_gflops", std::min(result.probe_before_gflops, result.probe_after_gflops)},
       {"probe_gflops_before", result.probe_before_gflops},
       {"probe_gflops_after", result.probe_after_gflops},
-      {"activation_bytes", result.arena_bytes}};
+      {"activation_bytes", result.arena_bytes},
+      {"peak_rss_bytes", result.peak_bytes}};
   fmt::print("{}\n", json.dump());
+}
+
+/// Effective: what the plain way would have computed in that time. Real: what was
+/// computed. The gradients of a layer take twice its forward pass, those of the first
+/// once.
+void print_layers(const StepBenchResult& result) {
+  const double probe = std::min(result.probe_before_gflops, result.probe_after_gflops);
+  fmt::print("\n{:<24} {:>12} {:>10} {:>11} {:>10} {:>10} {:>8}\n", "stage", "output",
+             "forward ms", "backward ms", "effective", "real", "of probe");
+  bool first = true;
+  for (const StageReport& stage : result.stages) {
+    const double seconds = stage.forward_seconds + stage.backward_seconds;
+    const double passes = (first ? 2.0 : 3.0) * result.batch_size / seconds / 1e9;
+    const double real = passes * static_cast<double>(stage.real_flops);
+    const std::string output =
+        fmt::format("{}x{}x{}", stage.dst.channels, stage.dst.height, stage.dst.width);
+    fmt::print("{:<24} {:>12} {:>10.3f} {:>11.3f}", stage.name, output,
+               stage.forward_seconds * 1e3, stage.backward_seconds * 1e3);
+    if (stage.flops > 0) {
+      fmt::print(" {:>10.0f} {:>10.0f} {:>6.0f} %",
+                 passes * static_cast<double>(stage.flops), real, 100 * real / probe);
+    }
+    fmt::print("\n");
+    first = false;
+  }
 }
 
 void print_text(const StepBenchResult& result) {
@@ -61,6 +88,7 @@ ExitCode bench(const BenchArguments& arguments) {
   const StepBenchResult result =
       bench_step(arguments.settings.resolve(), arguments.options);
   arguments.as_json ? print_json(result) : print_text(result);
+  if (arguments.layers && !arguments.as_json) print_layers(result);
   return ExitCode::done;
 }
 
@@ -110,8 +138,13 @@ void add_bench_command(CLI::App& app, Action& action) {
       "step", "Time of a training step on made-up images; data settings do not matter");
   step->footer(
       "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"
-      "  convoy bench step model=cnn1 cluster.threads=1 --json\n");
+      "  convoy bench step model=cnn1 cluster.threads=1 --json\n"
+      "  convoy bench step model=resnet18 --image 32 --layers\n");
   arguments->add_to(*step);
+  step->add_flag("--layers", arguments->layers, "also every stage with its times");
+  step->add_option("--image", arguments->options.image,
+                   "height and width of the images (the model's usual)")
+      ->check(CLI::Range(1, 4096));
   step->callback(
       [arguments, &action] { action = [arguments] { return bench(*arguments); }; });
   add_bench_loader(*command, action);

@@ -101,7 +101,7 @@ Model fastnet(Shape input, int classes) {
     append(name + ".0", channels, /*pool=*/true);
     append(name + ".1", channels, /*pool=*/false);
   }
-  model.layers.push_back(MaxPool{4});
+  model.layers.push_back(AveragePool{});
   model.layers.push_back(Flatten{});
   model.layers.push_back(Linear{"fc", classes});
   return model;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
 #include "convoy/base/text.h"
@@ -76,6 +77,10 @@ void Network::plan(const Model& model, const Layout& layout) {
     context.forward = forward_moment(i);
     context.backward = backward_moment(i);
     ++context.number;
+    reports_.push_back({.name = specs[i].name,
+                        .dst = specs[i].dst,
+                        .flops = specs[i].flops,
+                        .real_flops = specs[i].real_flops});
     stages_[i] = {.stage = make_stage(specs[i], context, layout, statistics_layout_),
                   .unit = specs[i].unit,
                   .segments = specs[i].segments,
@@ -215,8 +220,10 @@ LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
     const UnitId unit{planned.unit};
     if (is_first_of_unit(i)) listener.before_forward(unit);
     pass.residual = planned.residual ? activation(*planned.residual) : Activation{};
+    const Stopwatch watch;
     planned.stage->forward(pass, activation(planned.source).values,
                            activation(i + 1).values);
+    reports_[i].forward_seconds += watch.seconds();
     if (is_last_of_unit(i)) listener.after_forward(unit);
   }
   return loss_->forward(pass, activation(stages_.size()).values, samples.labels);
@@ -230,7 +237,9 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
   loss_->backward(pass, logits.values, samples_.labels, scale, logits.gradient);
   for (std::size_t i = stages_.size(); i-- > 0;) {
     if (is_last_of_unit(i)) listener.before_backward(UnitId{stages_[i].unit});
+    const Stopwatch watch;
     stage_backward(i, pass);
+    reports_[i].backward_seconds += watch.seconds();
     for (const SegmentId segment : stages_[i].segments) listener.gradient_ready(segment);
   }
 }

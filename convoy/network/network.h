@@ -47,6 +47,14 @@ struct NetworkOptions {
   const FlatBuffer* statistics = nullptr;
 };
 
+/// What a stage is, and how long it has taken in all passes so far.
+struct StageReport {
+  std::string name;
+  Shape dst;
+  std::uint64_t flops = 0, real_flops = 0;  // as in StageSpec
+  double forward_seconds = 0, backward_seconds = 0;
+};
+
 class Network {
  public:
   /// Borrows layout and team for as long as it lives.
@@ -69,6 +77,9 @@ class Network {
   /// Mean and unbiased variance that each batch norm found in the last forward() of
   /// training, as build_statistics_layout() lays them out.
   const FlatBuffer& batch_statistics() const { return batch_statistics_; }
+
+  /// Stage by stage.
+  const std::vector<StageReport>& reports() const { return reports_; }
 
   std::size_t arena_bytes() const { return arena_.bytes(); }
   const Kernels& kernels() const { return *options_.kernels; }
@@ -115,6 +126,7 @@ class Network {
   Shape input_;
   std::vector<PlannedActivation> activations_;
   std::vector<PlannedStage> stages_;
+  std::vector<StageReport> reports_;
   std::unique_ptr<SoftmaxLoss> loss_;
   Arena arena_;
   Layout statistics_layout_;

@@ -74,6 +74,8 @@ class Fuser {
       if (body != kModelInput && waits_for_sum(at(body))) first = at(body);
     }
     const LayerInfo& info = infos_[first];
+    spec.name = info.name.empty() ? info.kind : info.name;
+    spec.flops = spec.real_flops = info.forward_flops;
     spec.layer = info.layer;
     spec.source = activation(info.source);
     spec.src = info.src;
@@ -84,6 +86,10 @@ class Fuser {
     }
     if (const auto* convolution = std::get_if<Convolution>(&info.layer)) {
       spec.winograd = choose_form(options_.winograd, *convolution, info.src);
+      if (spec.winograd) {
+        spec.real_flops = 2 * static_cast<std::uint64_t>(info.src.channels) *
+                          info.dst.channels * multiplications(*spec.winograd, info.dst);
+      }
     }
     const std::size_t last = join_followers(layer, spec);
     spec.dst = infos_[last].dst;

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,8 +20,11 @@ using ActivationIndex = std::size_t;
 
 /// One or more layers that make a stage.
 struct StageSpec {
-  Layer layer;        // the first of them
-  bool relu = false;  // followed by these
+  std::string name{};            // of the first of them, "layer1.0.conv1", or its kind
+  std::uint64_t flops = 0;       // of one sample's forward pass, the plain way
+  std::uint64_t real_flops = 0;  // as it is computed
+  Layer layer;                   // the first of them
+  bool relu = false;             // followed by these
   int pool = 0;
   ActivationIndex source = 0;
   std::optional<ActivationIndex> residual{};  // that it adds

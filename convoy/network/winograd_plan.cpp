@@ -26,12 +26,6 @@ bool has_frame(WinogradForm form) {
   return form == WinogradForm::f4 || form == WinogradForm::f2 || form == WinogradForm::s2;
 }
 
-/// Multiplications for one output channel, source channel and image.
-int multiplications(WinogradForm form, Shape dst) {
-  const WinogradSize size = size_of(form);
-  return size.all_products() * parts(dst.height, size.dst) * parts(dst.width, size.dst);
-}
-
 WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
   if (layer.step == 2) {
     const bool one = is_frame_of_ones(src, 2, layer.padding);
@@ -60,6 +54,11 @@ bool pays(WinogradForm form, int src_channels, Shape dst) {
 }
 
 }  // namespace
+
+int multiplications(WinogradForm form, Shape dst) {
+  const WinogradSize size = size_of(form);
+  return size.all_products() * parts(dst.height, size.dst) * parts(dst.width, size.dst);
+}
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {

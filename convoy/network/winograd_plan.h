@@ -26,6 +26,10 @@ enum class WinogradMode { f4, f2, off };
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src);
 
+/// What a form takes for one output channel, source channel and image; the plain way
+/// takes one for each tap of each output.
+int multiplications(WinogradForm form, Shape dst);
+
 /// One tile among the tiles of an image.
 struct TilePlace {
   std::size_t pack;

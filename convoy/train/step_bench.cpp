@@ -6,6 +6,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/fma_probe.h"
+#include "convoy/base/memory.h"
 #include "convoy/base/random.h"
 #include "convoy/network/lanes.h"
 #include "convoy/network/models.h"
@@ -31,11 +32,22 @@ struct MadeUpBatch {
   std::vector<std::int32_t> labels;
 };
 
+std::vector<StageReport> seconds_of_one(std::vector<StageReport> reports,
+                                        std::size_t steps) {
+  for (StageReport& report : reports) {
+    report.forward_seconds /= static_cast<double>(steps);
+    report.backward_seconds /= static_cast<double>(steps);
+  }
+  return reports;
+}
+
 }  // namespace
 
 StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options) {
   const ModelEntry& entry = find_model(settings.model.name);
-  const Model model = entry.make(entry.usual_input, kClasses);
+  Shape input = entry.usual_input;
+  if (options.image > 0) input.height = input.width = options.image;
+  const Model model = entry.make(input, kClasses);
   const Layout layout = build_layout(model);
   const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
   const std::size_t lane_count = chosen_lanes(settings);
@@ -71,6 +83,8 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   }
   result.probe_after_gflops = fma_probe_gflops(team);
 
+  result.stages = seconds_of_one(network.reports(), milliseconds.size() + kWarmUpSteps);
+  result.peak_bytes = peak_memory_bytes();
   std::ranges::sort(milliseconds);
   result.steps = milliseconds.size();
   result.min_ms = milliseconds.front();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/network/network.h"
 #include "convoy/train/settings.h"
 
 namespace convoy {
@@ -18,6 +19,7 @@ namespace convoy {
 struct StepBenchOptions {
   double seconds = 2;           // how long to measure, at least
   std::size_t least_steps = 5;  // even if it takes longer
+  int image = 0;                // height and width; 0: the model's usual
 };
 
 struct StepBenchResult {
@@ -27,7 +29,8 @@ struct StepBenchResult {
   double p50_ms = 0, p90_ms = 0, min_ms = 0;
   double images_per_second = 0;  // at the median
   double probe_before_gflops = 0, probe_after_gflops = 0;
-  std::size_t arena_bytes = 0;
+  std::size_t arena_bytes = 0, peak_bytes = 0;  // of activations; of the whole process
+  std::vector<StageReport> stages{};            // seconds of one step, on average
 };
 
 /// Throws InputError if the model cannot be made.
