@@ -275,16 +275,17 @@ void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range ro
     }
   }
   const auto sources = static_cast<std::size_t>(src_.channels);
-  pass.kernels.taps_from_products({.form = plan_.form(),
-                                   .products = scratch,
-                                   .product = product,
-                                   .products_row = kTapsWide,
-                                   .rows = static_cast<int>(rows.size()),
-                                   .channels = static_cast<int>(channels.size()),
-                                   .taps = pass.gradients + weight_.begin +
-                                           (rows.begin * sources + channels.begin) * 9,
-                                   .taps_row = sources * 9,
-                                   .accumulate = accumulate});
+  pass.kernels.taps_from_products(
+      {.form = plan_.form(),
+       .products = scratch,
+       .product = product,
+       .products_row = kTapsWide,
+       .rows = static_cast<int>(rows.size()),
+       .channels = static_cast<int>(channels.size()),
+       .taps = pass.gradients + weight_.begin +
+               (rows.begin * sources + channels.begin) * plan_.taps(),
+       .taps_row = sources * plan_.taps(),
+       .accumulate = accumulate});
 }
 
 }  // namespace convoy

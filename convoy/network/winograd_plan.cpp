@@ -27,6 +27,7 @@ bool has_frame(WinogradForm form) {
 }
 
 WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
+  if (layer.kernel == 1) return layer.step == 1 ? WinogradForm::p1 : WinogradForm::p2;
   if (layer.step == 2) {
     const bool one = is_frame_of_ones(src, 2, layer.padding);
     return one ? WinogradForm::s1 : WinogradForm::s2;
@@ -47,10 +48,11 @@ bool pays(WinogradForm form, int src_channels, Shape dst) {
   const int least = form == WinogradForm::f4                               ? 16
                     : form == WinogradForm::f2 || form == WinogradForm::s2 ? 24
                                                                            : 8;
-  const int taps = 9 * static_cast<int>(dst.pixels());
+  const int taps = size_of(form).all_taps() * static_cast<int>(dst.pixels());
+  const bool single = size_of(form).taps == 1;
   return 2L * src_channels * dst.channels >=
              long{least} * (src_channels + dst.channels) &&
-         multiplications(form, dst) < taps;
+         (single || multiplications(form, dst) < taps);
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ int multiplications(WinogradForm form, Shape dst) {
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {
-  const bool fits = layer.kernel == 3 && layer.step <= 2 && layer.padding <= 2;
+  const bool fits = layer.step <= 2 && ((layer.kernel == 3 && layer.padding <= 2) ||
+                                        (layer.kernel == 1 && layer.padding == 0));
   if (mode == WinogradMode::off || !fits) return {};
   const WinogradForm form = best_form(mode, layer, src);
   if (!pays(form, src.channels, output_shape(layer, src))) return {};

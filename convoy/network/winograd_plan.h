@@ -48,6 +48,8 @@ class WinogradPlan {
 
   WinogradForm form() const { return form_; }
   int products() const { return size_.all_products(); }
+  /// Of one output channel in one source channel.
+  std::size_t taps() const { return static_cast<std::size_t>(size_.all_taps()); }
   std::size_t tiles() const {
     return static_cast<std::size_t>(tiles_high_) * tiles_wide_;
   }

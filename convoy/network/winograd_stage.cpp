@@ -104,8 +104,8 @@ void WinogradStage::transform_all_taps(const Pass& pass, SlotId to) const {
     const std::size_t row = padded(src_.channels) + kPad;
     pass.kernels.taps_to_products(
         {.form = plan_.form(),
-         .taps = pass.values + weight_.begin + rows.begin * src_.channels * 9,
-         .taps_row = static_cast<std::size_t>(src_.channels) * 9,
+         .taps = pass.values + weight_.begin + rows.begin * src_.channels * plan_.taps(),
+         .taps_row = src_.channels * plan_.taps(),
          .rows = static_cast<int>(rows.size()),
          .channels = src_.channels,
          .products = pass.arena.get(to) + rows.begin * row,
@@ -127,8 +127,9 @@ WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range r
   const auto sources = static_cast<std::size_t>(src_.channels);
   pass.kernels.taps_to_products(
       {.form = plan_.form(),
-       .taps = pass.values + weight_.begin + (rows.begin * sources + channels.begin) * 9,
-       .taps_row = sources * 9,
+       .taps = pass.values + weight_.begin +
+               (rows.begin * sources + channels.begin) * plan_.taps(),
+       .taps_row = sources * plan_.taps(),
        .rows = static_cast<int>(rows.size()),
        .channels = static_cast<int>(channels.size()),
        .products = scratch,

@@ -13,7 +13,8 @@ namespace convoy {
 namespace {
 
 constexpr WinogradForm kForms[] = {WinogradForm::f4, WinogradForm::f2, WinogradForm::z2,
-                                   WinogradForm::z1, WinogradForm::s2, WinogradForm::s1};
+                                   WinogradForm::z1, WinogradForm::s2, WinogradForm::s1,
+                                   WinogradForm::p1, WinogradForm::p2};
 
 void expect_near(const Numbers& found, const Numbers& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
@@ -140,7 +141,8 @@ TEST_P(WinogradKernels, TakeTapsToProducts) {
   for (const WinogradForm form : kForms) {
     for (int channels = 1; channels <= 35; ++channels) {
       const int rows = draw(1, 3);
-      const std::size_t taps_row = channels * 9 + draw(0, 3), row = channels + 20;
+      const std::size_t taps_row = channels * size_of(form).all_taps() + draw(0, 3),
+                        row = channels + 20;
       const Numbers taps = numbers(rows * taps_row);
       const auto all = static_cast<std::size_t>(size_of(form).all_products());
       compare(1e-5, [&](const Kernels& kernels) {
@@ -167,7 +169,8 @@ TEST_P(WinogradKernels, TakeProductsToTaps) {
   for (const WinogradForm form : kForms) {
     for (int channels = 1; channels <= 35; ++channels) {
       const int rows = draw(1, 3);
-      const std::size_t taps_row = channels * 9 + draw(0, 3), row = channels + 20;
+      const std::size_t taps_row = channels * size_of(form).all_taps() + draw(0, 3),
+                        row = channels + 20;
       const auto all = static_cast<std::size_t>(size_of(form).all_products());
       const Numbers products = numbers(all * rows * row);
       const Numbers before = numbers(rows * taps_row + 1);

@@ -59,6 +59,15 @@ TEST(WinogradForms, HaveTheirOwnForAStepOfTwo) {
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 1, 1}), std::nullopt);
 }
 
+TEST(WinogradForms, HaveTheirOwnForASingleTap) {
+  Convolution layer = {.name = "conv", .channels = 64, .kernel = 1};
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 8, 8}), WinogradForm::p1);
+  layer.step = 2;
+  EXPECT_EQ(choose_form(WinogradMode::f2, layer, {64, 7, 8}), WinogradForm::p2);
+  layer.padding = 1;
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 8, 8}), std::nullopt);
+}
+
 class WinogradPlanOf : public testing::TestWithParam<Shape> {};
 
 TEST_P(WinogradPlanOf, ChunksHaveEveryTileOnce) {

@@ -43,7 +43,8 @@ class Trial {
  public:
   explicit Trial(const Case& of)
       : case_(of),
-        layer_{"conv", of.channels, 3, size_of(of.form).step, of.padding},
+        layer_{"conv", of.channels, size_of(of.form).taps, size_of(of.form).step,
+               of.padding},
         layout_(build_layout({"one", of.src, {layer_}})),
         values_(made_up_values(layout_)),
         dst_(output_shape(layer_, of.src)),
@@ -140,9 +141,9 @@ void Trial::for_each_tap(const Use& use) const {
     for (int y = 0; y < dst_.height; ++y) {
       for (int x = 0; x < dst_.width; ++x) {
         for (int c = 0; c < case_.src.channels; ++c) {
-          for (int tap = 0; tap < 9; ++tap) {
-            const int from_y = y * layer_.step - case_.padding + tap / 3;
-            const int from_x = x * layer_.step - case_.padding + tap % 3;
+          for (int tap = 0; tap < layer_.kernel * layer_.kernel; ++tap) {
+            const int from_y = y * layer_.step - case_.padding + tap / layer_.kernel;
+            const int from_x = x * layer_.step - case_.padding + tap % layer_.kernel;
             if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
                 from_x >= case_.src.width)
               continue;
@@ -153,7 +154,9 @@ void Trial::for_each_tap(const Use& use) const {
                     case_.src.width +
                 from_x;
             use(dst, src,
-                (static_cast<std::size_t>(k) * case_.src.channels + c) * 9 + tap);
+                (static_cast<std::size_t>(k) * case_.src.channels + c) * layer_.kernel *
+                        layer_.kernel +
+                    tap);
           }
         }
       }
@@ -224,7 +227,10 @@ std::vector<Case> cases() {
       {s2, {17, 8, 8}, 13, 1, 65, true}, {s2, {9, 7, 11}, 25, 2, 16},
       {s2, {8, 9, 6}, 18, 0, 50, true},  {s2, {130, 4, 4}, 26, 1, 3},
       {s2, {3, 16, 13}, 33, 1, 33},      {s2, {2, 35, 34}, 3, 1, 17, false, false},
-      {s2, {5, 1, 9}, 3, 1, 4},
+      {s2, {5, 1, 9}, 3, 1, 4},          {p1, {17, 8, 8}, 13, 0, 65, true},
+      {p1, {33, 1, 1}, 140, 0, 5},       {p1, {3, 35, 13}, 33, 0, 33, false, false},
+      {p2, {17, 8, 7}, 13, 0, 65, true}, {p2, {130, 2, 2}, 33, 0, 70},
+      {p2, {2, 35, 34}, 3, 0, 17},
   };
   for (const WinogradForm form : {f4, f2}) {
     const std::vector<Case> more = {

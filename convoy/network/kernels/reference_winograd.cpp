@@ -85,6 +85,9 @@ constexpr float kS1Source[2][2] = {{1, 0}, {0, 1}};
 constexpr float kS1Output[1][2] = {{1, 1}};
 constexpr float kS1Taps[2][3] = {{0, 1, 0}, {0, 0, 1}};
 
+// p1 and p2: one tap.
+constexpr float kOne[1][1] = {{1}};
+
 /// B^T, A^T and G of the formula in winograd.h.
 struct Form {
   Matrix source, output, taps;
@@ -102,8 +105,10 @@ Form form_of(WinogradForm form) {
       return {Matrix(kZ1Source), Matrix(kZ1Output), Matrix(kZ1Taps)};
     case WinogradForm::s2:
       return {Matrix(kS2Source), Matrix(kS2Output), Matrix(kS2Taps)};
-    default:
+    case WinogradForm::s1:
       return {Matrix(kS1Source), Matrix(kS1Output), Matrix(kS1Taps)};
+    default:
+      return {Matrix(kOne), Matrix(kOne), Matrix(kOne)};
   }
 }
 
@@ -180,7 +185,7 @@ void taps_to_products(const TapsToProducts& t) {
   for (int row = 0; row < t.rows; ++row) {
     for (int c = 0; c < t.channels; ++c) {
       const auto tap = [&](int r, int s) {
-        return t.taps[row * t.taps_row + c * 9 + r * 3 + s];
+        return t.taps[row * t.taps_row + (c * left.columns + r) * left.columns + s];
       };
       for (int i = 0; i < left.rows * left.rows; ++i) {
         t.products[i * t.product + row * t.products_row + c] =
@@ -197,9 +202,11 @@ void taps_from_products(const TapsFromProducts& t) {
       const auto product = [&](int r, int s) {
         return t.products[(r * left.columns + s) * t.product + row * t.products_row + c];
       };
-      for (int i = 0; i < 9; ++i) {
-        float& tap = t.taps[row * t.taps_row + c * 9 + i];
-        tap = (t.accumulate ? tap : 0.0f) + transformed(left, i / 3, i % 3, product);
+      const int side = left.rows;
+      for (int i = 0; i < side * side; ++i) {
+        float& tap = t.taps[row * t.taps_row + c * side * side + i];
+        tap =
+            (t.accumulate ? tap : 0.0f) + transformed(left, i / side, i % side, product);
       }
     }
   }

@@ -26,14 +26,18 @@ namespace convoy {
 /// which most taps see only zeros: 9 products and 1.
 /// s2 and s1 are for convolutions of step 2: 2 x 2 outputs with 25 products, and images
 /// of 2 x 2 pixels within a frame of zeros, which have one output, with 4.
-enum class WinogradForm { f4, f2, z2, z1, s2, s1 };
+/// p1 and p2 are for a single tap, of step 1 and 2: nothing is saved, but what is a
+/// matrix product is computed as one.
+enum class WinogradForm { f4, f2, z2, z1, s2, s1, p1, p2 };
 
 /// How many numbers a form has along each side.
 struct WinogradSize {
   int src, products, dst;  // of a tile
   int step = 1;            // of the convolution
+  int taps = 3;            // of it, along each side
 
   int all_products() const { return products * products; }
+  int all_taps() const { return taps * taps; }
 };
 
 constexpr WinogradSize size_of(WinogradForm form) {
@@ -48,8 +52,12 @@ constexpr WinogradSize size_of(WinogradForm form) {
       return {1, 1, 1};
     case WinogradForm::s2:
       return {5, 5, 2, 2};
-    default:
+    case WinogradForm::s1:
       return {2, 2, 1, 2};
+    case WinogradForm::p1:
+      return {1, 1, 1, 1, 1};
+    default:
+      return {1, 1, 1, 2, 1};
   }
 }
 
@@ -85,7 +93,8 @@ struct TileFromProducts {
   TileWindow inside;
 };
 
-/// Taps [row][channel][3][3] to products [product][row][channel]: G taps G^T.
+/// Taps [row][channel][3][3], or [row][channel] where there is only one, to products
+/// [product][row][channel]: G taps G^T.
 /// May write rows of products up to the next multiple of kPack channels.
 struct TapsToProducts {
   WinogradForm form;

@@ -156,13 +156,17 @@ struct Z2 {
   }
 };
 
-struct Z1 {
+/// One pixel and one product, whichever tap it is.
+struct OnePixel {
   static constexpr int kSrc = 1, kProducts = 1, kDst = 1;
 
   static HWY_INLINE void source(const V* x, V* p) { p[0] = x[0]; }
   static HWY_INLINE void source_turned(const V* p, V* x) { x[0] = p[0]; }
   static HWY_INLINE void output(const V* p, V* y) { y[0] = p[0]; }
   static HWY_INLINE void output_turned(const V* y, V* p) { p[0] = y[0]; }
+};
+
+struct Z1 : OnePixel {
   static HWY_INLINE void taps(const V* w, V* p) { p[0] = w[1]; }
   static HWY_INLINE void taps_turned(const V* p, V* w) {
     w[0] = hn::Zero(D());
@@ -244,6 +248,9 @@ HWY_INLINE void with_form(WinogradForm form, const Work& work) {
       return work(S2());
     case WinogradForm::s1:
       return work(S1());
+    case WinogradForm::p1:
+    case WinogradForm::p2:
+      return work(OnePixel());
   }
 }
 

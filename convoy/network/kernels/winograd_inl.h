@@ -273,6 +273,25 @@ HWY_INLINE void rows_from_products(const TapsFromProducts& t) {
   }
 }
 
+/// A single tap is its own product.
+template <>
+HWY_INLINE void rows_to_products<OnePixel>(const TapsToProducts& t) {
+  for (int row = 0; row < t.rows; ++row) {
+    std::copy_n(t.taps + row * t.taps_row, t.channels, t.products + row * t.products_row);
+  }
+}
+
+template <>
+HWY_INLINE void rows_from_products<OnePixel>(const TapsFromProducts& t) {
+  for (int row = 0; row < t.rows; ++row) {
+    const float* products = t.products + row * t.products_row;
+    float* taps = t.taps + row * t.taps_row;
+    for (int c = 0; c < t.channels; ++c) {
+      taps[c] = (t.accumulate ? taps[c] : 0.0f) + products[c];
+    }
+  }
+}
+
 void taps_to_products(const TapsToProducts& t) {
   with_form(t.form, [&](auto form) HWY_ATTR { rows_to_products<decltype(form)>(t); });
 }
