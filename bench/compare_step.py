@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Step time of convoy beside PyTorch, alternately, in one go.
 
-  bench/compare_step.py [--models lenet5,cnn1] [--batches 64] [--threads 1,2] [--rounds 7]
+  bench/compare_step.py [--models lenet5,resnet18@32] [--batches 64] [--threads 1,2]
+                        [--rounds 7]
+
+A model is measured on its usual images, or on square ones of the size after the @.
 
 A round runs convoy, PyTorch eager, PyTorch with channels_last, and convoy again; convoy's
 time is the mean of its two. Each convoy run probes the machine's FMA speed before and
@@ -32,6 +35,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONVOY = ROOT / "build" / "convoy"
 KEEP = 0.85
+MODELS = "lenet5,cnn1,cnn2,mlp6,vgg11,fastnet,resnet18_cifar,resnet18@32,resnet18@224"
 
 
 class Torch:
@@ -61,20 +65,29 @@ def start_peers(threads):
     return peers
 
 
-def measure_convoy(model, batch, threads, seconds):
-    text = subprocess.run(
-        [CONVOY, "bench", "step", f"model={model}", f"train.batch_size={batch}",
-         f"cluster.threads={threads}", "--seconds", str(seconds), "--json"],
-        check=True, capture_output=True, text=True).stdout
-    return json.loads(text)
+def model_and_image(case):
+    model, _, image = case.partition("@")
+    return model, int(image or 0)
 
 
-def run_round(peers, model, batch, threads, seconds):
-    request = dict(model=model, batch_size=batch, threads=threads, seconds=seconds)
-    first = measure_convoy(model, batch, threads, seconds / 2)
+def measure_convoy(case, batch, threads, seconds):
+    model, image = model_and_image(case)
+    command = [CONVOY, "bench", "step", f"model={model}", f"train.batch_size={batch}",
+               f"cluster.threads={threads}", "--seconds", str(seconds), "--json"]
+    if image:
+        command += ["--image", str(image)]
+    return json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def run_round(peers, case, batch, threads, seconds):
+    model, image = model_and_image(case)
+    request = dict(model=model, image=image, batch_size=batch, threads=threads,
+                   seconds=seconds)
+    first = measure_convoy(case, batch, threads, seconds / 2)
     eager = min(peer.measure(**request, channels_last=False) for peer in peers)
     last = min(peer.measure(**request, channels_last=True) for peer in peers)
-    second = measure_convoy(model, batch, threads, seconds / 2)
+    second = measure_convoy(case, batch, threads, seconds / 2)
     probes = [run[f"probe_gflops_{when}"] for run in (first, second)
               for when in ("before", "after")]
     return {"convoy": (first["step_ms"]["p50"] + second["step_ms"]["p50"]) / 2,
@@ -133,7 +146,7 @@ def report(arguments, torch_version, results):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--models", default="lenet5,cnn1,mlp6")
+    parser.add_argument("--models", default=MODELS)
     parser.add_argument("--batches", default="64")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=7)
