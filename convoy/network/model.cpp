@@ -198,7 +198,8 @@ class Initializer {
       return;
     }
     if (segment.role == Role::weight) {
-      bound_ = 1.0f / std::sqrt(static_cast<float>(values.size() / segment.shape[0]));
+      const std::size_t inputs = values.size() / segment.shape[0];
+      bound_ = 1.0f / std::sqrt(static_cast<float>(inputs));
     }
     const bool convolution = segment.shape.size() == 4;
     if (convolution && first_weights_ == FirstWeights::kaiming_fan_out) {

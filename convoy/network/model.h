@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -59,14 +60,20 @@ struct Add {};
 struct Layer;
 /// body(x) + shortcut(x). An empty shortcut is x itself.
 struct Residual {
-  std::vector<Layer> body;
-  std::vector<Layer> shortcut{};
+  explicit Residual(std::vector<Layer> only_body);
+  Residual(std::vector<Layer> first, std::vector<Layer> second);
+
+  std::vector<Layer> body, shortcut;
 };
 
 struct Layer : std::variant<Convolution, Linear, BatchNorm, Relu, MaxPool, AveragePool,
                             Dropout, Flatten, Residual, Add> {
   using variant::variant;
 };
+
+inline Residual::Residual(std::vector<Layer> only_body) : body(std::move(only_body)) {}
+inline Residual::Residual(std::vector<Layer> first, std::vector<Layer> second)
+    : body(std::move(first)), shortcut(std::move(second)) {}
 
 inline constexpr float kNormEpsilon = 1e-5f;
 inline constexpr float kStatisticsRate = 0.1f;

@@ -30,24 +30,24 @@ std::vector<Layer> shortcut(const BlockPlan& plan, int channels) {
 
 /// Two 3x3 convolutions.
 Residual basic_block(const BlockPlan& plan) {
-  return {.body = {convolution(plan.name + ".conv1", plan.width, 3, plan.step),
-                   BatchNorm{plan.name + ".bn1"}, Relu{},
-                   convolution(plan.name + ".conv2", plan.width, 3, 1),
-                   BatchNorm{plan.name + ".bn2"}},
-          .shortcut = shortcut(plan, plan.width)};
+  return {{convolution(plan.name + ".conv1", plan.width, 3, plan.step),
+           BatchNorm{plan.name + ".bn1"}, Relu{},
+           convolution(plan.name + ".conv2", plan.width, 3, 1),
+           BatchNorm{plan.name + ".bn2"}},
+          shortcut(plan, plan.width)};
 }
 
 constexpr int kExpansion = 4;
 
 /// A 3x3 convolution between two of 1x1; it has the step, as in torchvision.
 Residual bottleneck(const BlockPlan& plan) {
-  return {.body = {convolution(plan.name + ".conv1", plan.width, 1, 1),
-                   BatchNorm{plan.name + ".bn1"}, Relu{},
-                   convolution(plan.name + ".conv2", plan.width, 3, plan.step),
-                   BatchNorm{plan.name + ".bn2"}, Relu{},
-                   convolution(plan.name + ".conv3", plan.width * kExpansion, 1, 1),
-                   BatchNorm{plan.name + ".bn3"}},
-          .shortcut = shortcut(plan, plan.width * kExpansion)};
+  return {
+      {convolution(plan.name + ".conv1", plan.width, 1, 1), BatchNorm{plan.name + ".bn1"},
+       Relu{}, convolution(plan.name + ".conv2", plan.width, 3, plan.step),
+       BatchNorm{plan.name + ".bn2"}, Relu{},
+       convolution(plan.name + ".conv3", plan.width * kExpansion, 1, 1),
+       BatchNorm{plan.name + ".bn3"}},
+      shortcut(plan, plan.width * kExpansion)};
 }
 
 /// Four groups of blocks of growing width, then the mean of what is left and `fc`.

@@ -34,21 +34,24 @@ class Matrix {
   int row_, column_;
 };
 
-// f4: the points are 0, a, -a, b, -b and infinity.
-constexpr float a = 5.0f / 8, b = 3.0f / 2, aa = a * a, bb = b * b;
-constexpr float g0 = 1 / (aa * bb), ga = 1 / (2 * aa * (aa - bb)),
-                gb = 1 / (2 * bb * (bb - aa));
+// f4: the points are 0, A, -A, B, -B and infinity.
+constexpr float kA = 5.0f / 8, kB = 3.0f / 2, kAa = kA * kA, kBb = kB * kB;
+constexpr float kG0 = 1 / (kAa * kBb), kGa = 1 / (2 * kAa * (kAa - kBb)),
+                kGb = 1 / (2 * kBb * (kBb - kAa));
 constexpr float kF4Source[6][6] = {
-    {aa * bb, 0, -(aa + bb), 0, 1, 0}, {0, -a* bb, -bb, a, 1, 0},
-    {0, a* bb, -bb, -a, 1, 0},         {0, -b* aa, -aa, b, 1, 0},
-    {0, b* aa, -aa, -b, 1, 0},         {0, aa* bb, 0, -(aa + bb), 0, 1}};
+    {kAa * kBb, 0, -(kAa + kBb), 0, 1, 0}, {0, -kA* kBb, -kBb, kA, 1, 0},
+    {0, kA* kBb, -kBb, -kA, 1, 0},         {0, -kB* kAa, -kAa, kB, 1, 0},
+    {0, kB* kAa, -kAa, -kB, 1, 0},         {0, kAa* kBb, 0, -(kAa + kBb), 0, 1}};
 constexpr float kF4Output[4][6] = {{1, 1, 1, 1, 1, 0},
-                                   {0, a, -a, b, -b, 0},
-                                   {0, aa, aa, bb, bb, 0},
-                                   {0, aa* a, -aa* a, bb* b, -bb* b, 1}};
-constexpr float kF4Taps[6][3] = {{g0, 0, 0},           {ga, ga* a, ga* aa},
-                                 {ga, -ga* a, ga* aa}, {gb, gb* b, gb* bb},
-                                 {gb, -gb* b, gb* bb}, {0, 0, 1}};
+                                   {0, kA, -kA, kB, -kB, 0},
+                                   {0, kAa, kAa, kBb, kBb, 0},
+                                   {0, kAa* kA, -kAa* kA, kBb* kB, -kBb* kB, 1}};
+constexpr float kF4Taps[6][3] = {{kG0, 0, 0},
+                                 {kGa, kGa* kA, kGa* kAa},
+                                 {kGa, -kGa* kA, kGa* kAa},
+                                 {kGb, kGb* kB, kGb* kBb},
+                                 {kGb, -kGb* kB, kGb* kBb},
+                                 {0, 0, 1}};
 
 // f2: the points are 0, 1, -1 and infinity.
 constexpr float kF2Source[4][4] = {

@@ -16,31 +16,31 @@ HWY_INLINE V add_times(V sum, float factor, V v) {
 
 struct F4 {
   static constexpr int kSrc = 6, kProducts = 6, kDst = 4;
-  static constexpr float a = 5.0f / 8, b = 3.0f / 2, aa = a * a, bb = b * b;
-  static constexpr float g0 = 1 / (aa * bb), ga = 1 / (2 * aa * (aa - bb)),
-                         gb = 1 / (2 * bb * (bb - aa));
+  static constexpr float kA = 5.0f / 8, kB = 3.0f / 2, kAa = kA * kA, kBb = kB * kB;
+  static constexpr float kG0 = 1 / (kAa * kBb), kGa = 1 / (2 * kAa * (kAa - kBb)),
+                         kGb = 1 / (2 * kBb * (kBb - kAa));
 
   static HWY_INLINE void source(const V* x, V* p) {
-    p[0] = add_times(add_times(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
-    const V even_a = add_times(x[4], -bb, x[2]);
-    const V odd_a = times(a, add_times(x[3], -bb, x[1]));
+    p[0] = add_times(add_times(x[4], -(kAa + kBb), x[2]), kAa * kBb, x[0]);
+    const V even_a = add_times(x[4], -kBb, x[2]);
+    const V odd_a = times(kA, add_times(x[3], -kBb, x[1]));
     p[1] = hn::Add(even_a, odd_a);
     p[2] = hn::Sub(even_a, odd_a);
-    const V even_b = add_times(x[4], -aa, x[2]);
-    const V odd_b = times(b, add_times(x[3], -aa, x[1]));
+    const V even_b = add_times(x[4], -kAa, x[2]);
+    const V odd_b = times(kB, add_times(x[3], -kAa, x[1]));
     p[3] = hn::Add(even_b, odd_b);
     p[4] = hn::Sub(even_b, odd_b);
-    p[5] = add_times(add_times(x[5], -(aa + bb), x[3]), aa * bb, x[1]);
+    p[5] = add_times(add_times(x[5], -(kAa + kBb), x[3]), kAa * kBb, x[1]);
   }
   static HWY_INLINE void source_turned(const V* p, V* x) {
     const V sum_a = hn::Add(p[1], p[2]), difference_a = hn::Sub(p[1], p[2]);
     const V sum_b = hn::Add(p[3], p[4]), difference_b = hn::Sub(p[3], p[4]);
-    x[0] = times(aa * bb, p[0]);
-    x[1] = add_times(add_times(times(aa * bb, p[5]), -a * bb, difference_a), -b * aa,
+    x[0] = times(kAa * kBb, p[0]);
+    x[1] = add_times(add_times(times(kAa * kBb, p[5]), -kA * kBb, difference_a),
+                     -kB * kAa, difference_b);
+    x[2] = add_times(add_times(times(-(kAa + kBb), p[0]), -kBb, sum_a), -kAa, sum_b);
+    x[3] = add_times(add_times(times(-(kAa + kBb), p[5]), kA, difference_a), kB,
                      difference_b);
-    x[2] = add_times(add_times(times(-(aa + bb), p[0]), -bb, sum_a), -aa, sum_b);
-    x[3] =
-        add_times(add_times(times(-(aa + bb), p[5]), a, difference_a), b, difference_b);
     x[4] = hn::Add(p[0], hn::Add(sum_a, sum_b));
     x[5] = p[5];
   }
@@ -48,38 +48,40 @@ struct F4 {
     const V sum_a = hn::Add(p[1], p[2]), difference_a = hn::Sub(p[1], p[2]);
     const V sum_b = hn::Add(p[3], p[4]), difference_b = hn::Sub(p[3], p[4]);
     y[0] = hn::Add(p[0], hn::Add(sum_a, sum_b));
-    y[1] = add_times(times(a, difference_a), b, difference_b);
-    y[2] = add_times(times(aa, sum_a), bb, sum_b);
-    y[3] = add_times(add_times(p[5], aa * a, difference_a), bb * b, difference_b);
+    y[1] = add_times(times(kA, difference_a), kB, difference_b);
+    y[2] = add_times(times(kAa, sum_a), kBb, sum_b);
+    y[3] = add_times(add_times(p[5], kAa * kA, difference_a), kBb * kB, difference_b);
   }
   static HWY_INLINE void output_turned(const V* y, V* p) {
     p[0] = y[0];
-    const V even_a = add_times(y[0], aa, y[2]);
-    const V odd_a = times(a, add_times(y[1], aa, y[3]));
+    const V even_a = add_times(y[0], kAa, y[2]);
+    const V odd_a = times(kA, add_times(y[1], kAa, y[3]));
     p[1] = hn::Add(even_a, odd_a);
     p[2] = hn::Sub(even_a, odd_a);
-    const V even_b = add_times(y[0], bb, y[2]);
-    const V odd_b = times(b, add_times(y[1], bb, y[3]));
+    const V even_b = add_times(y[0], kBb, y[2]);
+    const V odd_b = times(kB, add_times(y[1], kBb, y[3]));
     p[3] = hn::Add(even_b, odd_b);
     p[4] = hn::Sub(even_b, odd_b);
     p[5] = y[3];
   }
   static HWY_INLINE void taps(const V* w, V* p) {
-    p[0] = times(g0, w[0]);
-    const V even_a = times(ga, add_times(w[0], aa, w[2])), odd_a = times(ga * a, w[1]);
+    p[0] = times(kG0, w[0]);
+    const V even_a = times(kGa, add_times(w[0], kAa, w[2])),
+            odd_a = times(kGa * kA, w[1]);
     p[1] = hn::Add(even_a, odd_a);
     p[2] = hn::Sub(even_a, odd_a);
-    const V even_b = times(gb, add_times(w[0], bb, w[2])), odd_b = times(gb * b, w[1]);
+    const V even_b = times(kGb, add_times(w[0], kBb, w[2])),
+            odd_b = times(kGb * kB, w[1]);
     p[3] = hn::Add(even_b, odd_b);
     p[4] = hn::Sub(even_b, odd_b);
     p[5] = w[2];
   }
   static HWY_INLINE void taps_turned(const V* p, V* w) {
-    const V sum_a = times(ga, hn::Add(p[1], p[2]));
-    const V sum_b = times(gb, hn::Add(p[3], p[4]));
-    w[0] = add_times(hn::Add(sum_a, sum_b), g0, p[0]);
-    w[1] = add_times(times(ga * a, hn::Sub(p[1], p[2])), gb * b, hn::Sub(p[3], p[4]));
-    w[2] = add_times(add_times(p[5], aa, sum_a), bb, sum_b);
+    const V sum_a = times(kGa, hn::Add(p[1], p[2]));
+    const V sum_b = times(kGb, hn::Add(p[3], p[4]));
+    w[0] = add_times(hn::Add(sum_a, sum_b), kG0, p[0]);
+    w[1] = add_times(times(kGa * kA, hn::Sub(p[1], p[2])), kGb * kB, hn::Sub(p[3], p[4]));
+    w[2] = add_times(add_times(p[5], kAa, sum_a), kBb, sum_b);
   }
 };
 
