@@ -46,16 +46,19 @@ def load_model(checkpoint, name):
     return model.eval()
 
 
-def forward(model, name, images):
-    batches = torch.from_numpy(images).reshape(-1, *torch_models.INPUTS[name]).split(500)
+def forward(model, name, images, count):
+    """Images are square and as many as `count`."""
+    channels = torch_models.INPUTS[name][0]
+    side = round((images.size / count / channels) ** 0.5)
+    batches = torch.from_numpy(images).reshape(count, channels, side, side).split(500)
     with torch.no_grad():
         return torch.cat([model(batch) for batch in batches])
 
 
 def compare_logits(checkpoint, name, images, logits):
     model = load_model(checkpoint, name)
-    ours = forward(model, name, numpy.fromfile(images, "<f4")).numpy()
-    theirs = numpy.fromfile(logits, "<f4").reshape(ours.shape)
+    theirs = numpy.fromfile(logits, "<f4").reshape(-1, 10)
+    ours = forward(model, name, numpy.fromfile(images, "<f4"), len(theirs)).numpy()
     worst = (abs(ours - theirs) / numpy.maximum(1, abs(ours))).max()
     print(json.dumps({"samples": len(ours), "worst": float(worst)}))
     return 0 if worst <= TOLERANCE else 1
@@ -73,8 +76,9 @@ def evaluate(checkpoint, name, images, labels):
     state = json.loads((checkpoint / "state.json").read_text())["normalization"]
     mean, deviation = (numpy.reshape(state[key], (-1, 1, 1)) for key in ("mean", "deviation"))
     pixels = (read_idx(images)[:, None] / 255 - mean) / deviation
-    predictions = forward(model, name, pixels.astype(numpy.float32)).argmax(1).numpy()
     truth = read_idx(labels)
+    logits = forward(model, name, pixels.astype(numpy.float32), len(truth))
+    predictions = logits.argmax(1).numpy()
     print(json.dumps({"correct": int((predictions == truth).sum()), "total": len(truth)}))
     return 0
 

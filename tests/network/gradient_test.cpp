@@ -65,7 +65,7 @@ std::vector<GradientCase> norm_and_residual_cases() {
   const Convolution across = {
       .name = "across", .channels = 5, .kernel = 1, .step = 2, .bias = false};
   const BatchNorm first = {"first"}, second = {"second"}, third = {"third"};
-  const Residual identity = {{same, second}};
+  const Residual identity({same, second});
   return {
       normed("Norm", {2, 5, 4}, 5, {first}),
       normed("NormRelu", {2, 5, 5}, 17, {first, Relu{}}),

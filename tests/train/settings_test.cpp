@@ -20,6 +20,7 @@
 #include "convoy/base/file.h"
 #include "convoy/train/settings_resolve.h"
 #include "convoy/train/settings_schema.h"
+#include "convoy/train/workload.h"
 #include "tests/temporary_folder.h"
 
 namespace convoy {
@@ -31,12 +32,7 @@ namespace fs = std::filesystem;
 const fs::path kSource = CONVOY_SOURCE_DIR;
 
 SettingsContext shipped() {
-  return {.names = {.models = {"lenet5", "cnn1", "cnn2", "mlp6"},
-                    .datasets = {"fashion_mnist", "mnist", "cifar10", "synthetic"},
-                    .optimizers = {"sgd"},
-                    .schedules = {"constant", "step", "cosine", "onecycle"},
-                    .strategies = {"single"}},
-          .folders = {kSource / "configs"}};
+  return {.names = known_names(), .folders = {kSource / "configs"}};
 }
 
 /// Written as a run's config.yaml and read again.
