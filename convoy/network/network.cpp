@@ -232,6 +232,8 @@ LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
 void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradients,
                        PassListener& listener) {
   check(options_.training, "the network was planned for training");
+  // Without samples there is nothing that stages would sum.
+  if (samples_.count() == 0) std::fill_n(gradients.data(), gradients.size(), 0.0f);
   Pass pass = make_pass(values, gradients.data(), key_);
   const Activation logits = activation(stages_.size());
   loss_->backward(pass, logits.values, samples_.labels, scale, logits.gradient);

@@ -145,7 +145,7 @@ TEST_P(Step, AllocatesNothingWhenEvaluating) {
   EXPECT_EQ(after - before, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Step, testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+INSTANTIATE_TEST_SUITE_P(Models, Step, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
 TEST(AllocationCount, SeesAnAllocation) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,20 +28,39 @@ class EventRecorder : public PassListener {
   }
 };
 
-/// The events of one pass of a network of `units`, each with a weight and a bias.
-inline std::vector<std::string> pass_events(std::size_t units, bool with_gradients) {
+/// The events of one pass, the segments of a unit in the layout's order.
+inline std::vector<std::string> pass_events(const Layout& layout, bool with_gradients) {
   EventRecorder recorder;
-  for (std::size_t unit = 0; unit < units; ++unit) {
+  for (std::size_t unit = 0; unit < layout.unit_count(); ++unit) {
     recorder.before_forward(UnitId{unit});
     recorder.after_forward(UnitId{unit});
   }
-  for (std::size_t unit = units; unit-- > 0;) {
+  for (std::size_t unit = layout.unit_count(); unit-- > 0;) {
     recorder.before_backward(UnitId{unit});
     if (!with_gradients) continue;
-    recorder.gradient_ready(SegmentId{2 * unit});
-    recorder.gradient_ready(SegmentId{2 * unit + 1});
+    for (std::size_t i = 0; i < layout.segments().size(); ++i) {
+      if (layout.segments()[i].unit == UnitId{unit}) {
+        recorder.gradient_ready(SegmentId{i});
+      }
+    }
   }
   return recorder.events;
+}
+
+/// The same events with the segments of each unit in the layout's order: which of them is
+/// ready first is the network's to choose.
+inline std::vector<std::string> in_layout_order(std::vector<std::string> events) {
+  const auto is_ready = [](const std::string& event) {
+    return event.starts_with("ready");
+  };
+  const auto number = [](const std::string& event) { return std::stoi(event.substr(6)); };
+  for (auto first = events.begin(); first != events.end();) {
+    first = std::find_if(first, events.end(), is_ready);
+    const auto last = std::find_if_not(first, events.end(), is_ready);
+    std::ranges::sort(first, last, {}, number);
+    first = last;
+  }
+  return events;
 }
 
 }  // namespace convoy

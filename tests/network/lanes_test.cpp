@@ -103,7 +103,7 @@ TEST_P(LanesOf, TellGradientsInTheLastLaneOnlyAndInOrder) {
   std::vector<std::string> expected;
   for (std::size_t lane = 0; lane < GetParam(); ++lane) {
     const bool last = lane + 1 == GetParam();
-    for (const std::string& event : pass_events(trial.layout.unit_count(), last)) {
+    for (const std::string& event : pass_events(trial.layout, last)) {
       expected.push_back(event);
     }
   }
@@ -192,6 +192,48 @@ TEST(Lanes, HaveAsManySamplesAsTheLongest) {
   EXPECT_EQ(Lanes::most_samples(64, 4), 16u);
   EXPECT_EQ(Lanes::most_samples(65, 4), 17u);
   EXPECT_EQ(Lanes::most_samples(3, 4), 1u);
+}
+
+/// Mean and unbiased variance of feature `feature` over samples [range).
+std::pair<double, double> moments(const MadeUpBatch& batch, Range range,
+                                  std::size_t features, std::size_t feature) {
+  double sum = 0, squares = 0;
+  for (std::size_t n = range.begin; n < range.end; ++n) {
+    sum += batch.images[n * features + feature];
+  }
+  const double mean = sum / static_cast<double>(range.size());
+  for (std::size_t n = range.begin; n < range.end; ++n) {
+    const double distance = batch.images[n * features + feature] - mean;
+    squares += distance * distance;
+  }
+  return {mean, squares / static_cast<double>(range.size() - 1)};
+}
+
+TEST(RunningStatistics, FollowTheMeanOfWhatTheLanesFound) {
+  constexpr std::size_t kLanes = 3, kSamples = 20;
+  const Model model = {"norm", {4, 1, 1}, {BatchNorm{"norm"}, Linear{"fc", 2}}};
+  const Layout layout = build_layout(model), running = build_statistics_layout(model);
+  const FlatBuffer values = made_up_values(layout);
+  FlatBuffer gradients(layout), statistics(running);
+  initialize_statistics(running, statistics);
+  ThreadTeam team(2);
+  Network network(model, layout, {}, team);
+  Lanes lanes(network, layout, kLanes, team);
+  PassListener nobody;
+  const MadeUpBatch batch(model, kSamples);
+
+  lanes.run(batch.samples(), values, kKey, gradients, statistics, nobody);
+
+  for (std::size_t feature = 0; feature < 4; ++feature) {
+    double mean = 0, variance = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const auto found = moments(batch, even_part(kSamples, kLanes, lane), 4, feature);
+      mean += found.first / kLanes;
+      variance += found.second / kLanes;
+    }
+    EXPECT_NEAR(statistics.data()[feature], 0.1 * mean, 1e-6);
+    EXPECT_NEAR(statistics.data()[4 + feature], 0.9 + 0.1 * variance, 1e-6);
+  }
 }
 
 }  // namespace

@@ -73,6 +73,13 @@ inline Model odd_model(float dropout = 0.3f) {
            Linear{"d", 3}}};
 }
 
+/// Every model there is, and the odd one: what the laws are tested over.
+inline std::vector<std::string> names_of_all() {
+  std::vector<std::string> names = model_names();
+  names.emplace_back("odd");
+  return names;
+}
+
 /// A model by name, for images so small that a pass is short, or the odd one.
 inline Model small_model(const std::string& name) {
   if (name == "odd") return odd_model();

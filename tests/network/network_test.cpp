@@ -57,6 +57,19 @@ struct Trial {
 
 class NetworkOf : public testing::TestWithParam<std::string> {};
 
+// As a lane is when the last batch has fewer samples than there are lanes.
+TEST_P(NetworkOf, GivesNoGradientWithoutSamples) {
+  Trial trial(small_model(GetParam()), 0);
+  std::ranges::fill(std::span(trial.gradients.data(), trial.gradients.size()), 99.0f);
+
+  const LossSum loss = trial.forward(trial.nobody);
+  trial.backward(trial.nobody);
+
+  EXPECT_EQ(loss.samples, 0u);
+  EXPECT_EQ(std::ranges::count(trial.gradients.numbers(), 0.0f),
+            std::ssize(trial.gradients.numbers()));
+}
+
 TEST_P(NetworkOf, TellsUnitsInOrderForwardAndBackward) {
   Trial trial(small_model(GetParam()), 3);
   EventRecorder recorder;
@@ -64,8 +77,8 @@ TEST_P(NetworkOf, TellsUnitsInOrderForwardAndBackward) {
   trial.forward(recorder);
   trial.backward(recorder);
 
-  EXPECT_EQ(recorder.events,
-            pass_events(trial.layout.unit_count(), /*with_gradients=*/true));
+  EXPECT_EQ(in_layout_order(recorder.events),
+            pass_events(trial.layout, /*with_gradients=*/true));
 }
 
 /// Keeps each gradient as it was when it was ready, and spoils the value.
@@ -111,8 +124,7 @@ TEST_P(NetworkOf, LeavesPaddingOfGradientsZero) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, NetworkOf,
-                         testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+INSTANTIATE_TEST_SUITE_P(Models, NetworkOf, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
 TEST(Network, PutsLayersWithoutParametersIntoTheUnitBefore) {
@@ -125,7 +137,7 @@ TEST(Network, PutsLayersWithoutParametersIntoTheUnitBefore) {
   trial.forward(recorder);
   trial.backward(recorder);
 
-  EXPECT_EQ(recorder.events, pass_events(/*units=*/2, /*with_gradients=*/true));
+  EXPECT_EQ(recorder.events, pass_events(trial.layout, /*with_gradients=*/true));
 }
 
 TEST(Network, DoesNotLetSamplesOfABatchMeet) {

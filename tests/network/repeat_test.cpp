@@ -69,8 +69,7 @@ TEST_P(TrainingOf, EndsAtTheSamePlaceTwiceAndElsewhereForAnotherSeed) {
   EXPECT_NE(train(run), train(other));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TrainingOf,
-                         testing::Values("lenet5", "cnn1", "mlp6", "odd"),
+INSTANTIATE_TEST_SUITE_P(Models, TrainingOf, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
 class TrainingInLanes : public testing::TestWithParam<std::size_t> {};
