@@ -28,8 +28,23 @@ struct BenchArguments {
   }
 };
 
-void print_json(const StepBenchResult& result) {
-  const nlohmann::ordered_json json = {
+using json = nlohmann::ordered_json;
+
+json layers_json(const StepBenchResult& result) {
+  json layers = json::array();
+  for (const StageReport& stage : result.stages) {
+    layers.push_back({{"stage", stage.name},
+                      {"output", {stage.dst.channels, stage.dst.height, stage.dst.width}},
+                      {"forward_ms", stage.forward_seconds * 1e3},
+                      {"backward_ms", stage.backward_seconds * 1e3},
+                      {"forward_flops", stage.flops},
+                      {"real_forward_flops", stage.real_flops}});
+  }
+  return layers;
+}
+
+void print_json(const StepBenchResult& result, bool layers) {
+  json object = {
       {"model", result.model},
       {"batch_size", result.batch_size},
       {"threads", result.threads},
@@ -44,7 +59,8 @@ void print_json(const StepBenchResult& result) {
       {"probe_gflops_after", result.probe_after_gflops},
       {"activation_bytes", result.arena_bytes},
       {"peak_rss_bytes", result.peak_bytes}};
-  fmt::print("{}\n", json.dump());
+  if (layers) object["layers"] = layers_json(result);
+  fmt::print("{}\n", object.dump());
 }
 
 /// Effective: what the plain way would have computed in that time. Real: what was
@@ -87,8 +103,12 @@ void print_text(const StepBenchResult& result) {
 ExitCode bench(const BenchArguments& arguments) {
   const StepBenchResult result =
       bench_step(arguments.settings.resolve(), arguments.options);
-  arguments.as_json ? print_json(result) : print_text(result);
-  if (arguments.layers && !arguments.as_json) print_layers(result);
+  if (arguments.as_json) {
+    print_json(result, arguments.layers);
+    return ExitCode::done;
+  }
+  print_text(result);
+  if (arguments.layers) print_layers(result);
   return ExitCode::done;
 }
 
@@ -96,13 +116,13 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
   const Settings settings = arguments.settings.resolve();
   const LoaderBenchResult result = bench_loader(settings, arguments.options.seconds);
   if (arguments.as_json) {
-    const nlohmann::ordered_json json = {{"data", settings.data.name},
-                                         {"augment", settings.train.augment},
-                                         {"batch_size", settings.train.batch_size},
-                                         {"images", result.images},
-                                         {"image_us", result.image_us},
-                                         {"images_per_second", result.images_per_second}};
-    fmt::print("{}\n", json.dump());
+    const json object = {{"data", settings.data.name},
+                         {"augment", settings.train.augment},
+                         {"batch_size", settings.train.batch_size},
+                         {"images", result.images},
+                         {"image_us", result.image_us},
+                         {"images_per_second", result.images_per_second}};
+    fmt::print("{}\n", object.dump());
     return ExitCode::done;
   }
   fmt::print("{}, augment {}, batch {}, {} images\n", settings.data.name,

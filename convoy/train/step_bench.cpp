@@ -32,13 +32,27 @@ struct MadeUpBatch {
   std::vector<std::int32_t> labels;
 };
 
-std::vector<StageReport> seconds_of_one(std::vector<StageReport> reports,
+/// Seconds of one of the steps that were made between two states of the reports.
+std::vector<StageReport> seconds_of_one(const std::vector<StageReport>& before,
+                                        std::vector<StageReport> after,
                                         std::size_t steps) {
-  for (StageReport& report : reports) {
-    report.forward_seconds /= static_cast<double>(steps);
-    report.backward_seconds /= static_cast<double>(steps);
+  const auto count = static_cast<double>(steps);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    after[i].forward_seconds =
+        (after[i].forward_seconds - before[i].forward_seconds) / count;
+    after[i].backward_seconds =
+        (after[i].backward_seconds - before[i].backward_seconds) / count;
   }
-  return reports;
+  return after;
+}
+
+void summarize(std::vector<double> milliseconds, StepBenchResult& result) {
+  std::ranges::sort(milliseconds);
+  result.steps = milliseconds.size();
+  result.min_ms = milliseconds.front();
+  result.p50_ms = milliseconds[milliseconds.size() / 2];
+  result.p90_ms = milliseconds[milliseconds.size() * 9 / 10];
+  result.images_per_second = result.batch_size / result.p50_ms * 1e3;
 }
 
 }  // namespace
@@ -71,10 +85,12 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   result.arena_bytes = network.arena_bytes();
   result.probe_before_gflops = fma_probe_gflops(team);
   std::vector<double> milliseconds;
+  std::vector<StageReport> warm;
   const Stopwatch total;
   for (std::uint32_t step = 0;
        total.seconds() < options.seconds || milliseconds.size() < options.least_steps;
        ++step) {
+    if (step == kWarmUpSteps) warm = network.reports();
     const Stopwatch watch;
     lanes.run({batch.images, batch.labels}, values, {settings.train.seed, step},
               gradients, statistics, strategy);
@@ -82,15 +98,9 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
     if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
   }
   result.probe_after_gflops = fma_probe_gflops(team);
-
-  result.stages = seconds_of_one(network.reports(), milliseconds.size() + kWarmUpSteps);
+  result.stages = seconds_of_one(warm, network.reports(), milliseconds.size());
   result.peak_bytes = peak_memory_bytes();
-  std::ranges::sort(milliseconds);
-  result.steps = milliseconds.size();
-  result.min_ms = milliseconds.front();
-  result.p50_ms = milliseconds[milliseconds.size() / 2];
-  result.p90_ms = milliseconds[milliseconds.size() * 9 / 10];
-  result.images_per_second = static_cast<double>(batch_size) / result.p50_ms * 1e3;
+  summarize(std::move(milliseconds), result);
   return result;
 }
 
