@@ -31,39 +31,43 @@ struct PairSums {
   }
 };
 
-void add_moments(const AddMoments& work) {
-  const D d;
-  const V around = hn::Set(d, work.around);
-  for (std::size_t i = 0; i < work.size;) {
-    const std::size_t end = std::min(work.size, i + kPixelsAChunk * kPack);
+/// Adds up what pair(at, first, second) adds to two registers for each vector of a run.
+template <class Pair>
+HWY_INLINE void add_pairs(std::size_t size, double* firsts, double* seconds,
+                          const Pair& pair) {
+  for (std::size_t i = 0; i < size;) {
+    const std::size_t end = std::min(size, i + kPixelsAChunk * kPack);
     PairSums sums;
     for (; i < end; i += kPack) {
       for (int v = 0; v < kVectors; ++v) {
-        const V value = hn::Sub(hn::LoadU(d, work.src + i + v * kWidth), around);
-        sums.first[v] = hn::Add(sums.first[v], value);
-        sums.second[v] = hn::MulAdd(value, value, sums.second[v]);
+        pair(i + static_cast<std::size_t>(v) * kWidth, sums.first[v], sums.second[v]);
       }
     }
-    sums.add_to(work.sums, work.squares);
+    sums.add_to(firsts, seconds);
   }
+}
+
+void add_moments(const AddMoments& work) {
+  const D d;
+  const V around = hn::Set(d, work.around);
+  const auto pair = [&](std::size_t at, V& sum, V& squares) HWY_ATTR {
+    const V value = hn::Sub(hn::LoadU(d, work.src + at), around);
+    sum = hn::Add(sum, value);
+    squares = hn::MulAdd(value, value, squares);
+  };
+  add_pairs(work.size, work.sums, work.squares, pair);
 }
 
 void add_norm_sums(const AddNormSums& work) {
   const D d;
   const V mean = hn::Set(d, work.mean);
-  for (std::size_t i = 0; i < work.size;) {
-    const std::size_t end = std::min(work.size, i + kPixelsAChunk * kPack);
-    PairSums sums;
-    for (; i < end; i += kPack) {
-      for (int v = 0; v < kVectors; ++v) {
-        const V gradient = hn::LoadU(d, work.gradient + i + v * kWidth);
-        const V value = hn::Sub(hn::LoadU(d, work.src + i + v * kWidth), mean);
-        sums.first[v] = hn::Add(sums.first[v], gradient);
-        sums.second[v] = hn::MulAdd(gradient, value, sums.second[v]);
-      }
-    }
-    sums.add_to(work.sums, work.products);
-  }
+  const auto pair = [&](std::size_t at, V& sum, V& products) HWY_ATTR {
+    const V gradient = hn::LoadU(d, work.gradient + at);
+    const V value = hn::Sub(hn::LoadU(d, work.src + at), mean);
+    sum = hn::Add(sum, gradient);
+    products = hn::MulAdd(gradient, value, products);
+  };
+  add_pairs(work.size, work.sums, work.products, pair);
 }
 
 void scale_shift(const ScaleShift& work) {
