@@ -133,7 +133,7 @@ def cnn2(classes=10, dropout=True):
 
 
 class FastNet(nn.Module):
-    def __init__(self, classes):
+    def __init__(self, classes, widths):
         super().__init__()
 
         def convolution(source, width, pool):
@@ -146,7 +146,7 @@ class FastNet(nn.Module):
 
         self.stem = convolution(3, 32, False)
         source = 32
-        for group, width in enumerate([64, 256, 256], start=1):
+        for group, width in enumerate(widths, start=1):
             pair = [convolution(source, width, True), convolution(width, width, False)]
             setattr(self, f"group{group}", nn.Sequential(*pair))
             source = width
@@ -158,7 +158,11 @@ class FastNet(nn.Module):
 
 
 def fastnet(classes=10, dropout=True):
-    return FastNet(classes)
+    return FastNet(classes, [64, 256, 256])
+
+
+def fastnet_small(classes=10, dropout=True):
+    return FastNet(classes, [64, 128, 256])
 
 
 def vgg11(classes=10, dropout=True):
@@ -178,10 +182,11 @@ def resnet50(classes=10, dropout=True):
 
 
 MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
-          "fastnet": fastnet,
+          "fastnet": fastnet, "fastnet_small": fastnet_small,
           "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50}
 # Of the usual images.
 INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
           "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "fastnet": (3, 32, 32),
+          "fastnet_small": (3, 32, 32),
           "resnet18_cifar": (3, 32, 32),
           "resnet18": (3, 224, 224), "resnet50": (3, 224, 224)}

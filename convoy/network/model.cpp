@@ -209,9 +209,23 @@ class Initializer {
     }
     std::uint64_t index = 0;
     for (float& value : values) value = bound_ * (2 * random.uniform(index++) - 1);
+    if (convolution && first_weights_ == FirstWeights::pass_through) {
+      fill_identity(segment.shape, values);
+    }
   }
 
  private:
+  /// Filter i, for as many as there are inputs, takes the middle of input i alone.
+  static void fill_identity(const std::vector<std::size_t>& shape,
+                            std::span<float> values) {
+    const std::size_t inputs = shape[1], taps = shape[2] * shape[3];
+    for (std::size_t i = 0; i < std::min(shape[0], inputs); ++i) {
+      const std::span<float> filter = values.subspan(i * inputs * taps, inputs * taps);
+      std::ranges::fill(filter, 0.0f);
+      filter[i * taps + taps / 2] = 1;
+    }
+  }
+
   static void fill_normal(const RandomStream& random, float deviation,
                           std::span<float> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -80,9 +80,11 @@ inline constexpr float kStatisticsRate = 0.1f;
 
 /// What convolutions start from.
 enum class FirstWeights {
-  uniform,         // PyTorch's default: within 1 / sqrt(inputs of one output)
-  kaiming_fan_out  // torchvision's ResNets: normal, of variance 2 / (outputs of one
-                   // input)
+  uniform,          // PyTorch's default: within 1 / sqrt(inputs of one output)
+  kaiming_fan_out,  // torchvision's ResNets: normal, of variance 2 / (outputs of one
+                    // input)
+  pass_through  // uniform, but the first outputs of 3x3 kernels are the inputs as they
+                // are
 };
 
 struct Model {

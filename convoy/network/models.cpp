@@ -82,8 +82,9 @@ Model vgg11(Shape input, int classes) {
 
 /// Three groups of two convolutions, pooled between them before normalisation, where
 /// there is less to normalise. Wide and shallow: made to train quickly.
-Model fastnet(Shape input, int classes) {
-  Model model{"fastnet", input, {}};
+Model fast_model(const std::string& name, Shape input, int classes,
+                 std::initializer_list<int> widths) {
+  Model model{name, input, {}, FirstWeights::pass_through};
   const auto append = [&](const std::string& name, int channels, bool pool) {
     model.layers.push_back(Convolution{.name = name + ".conv",
                                        .channels = channels,
@@ -96,15 +97,23 @@ Model fastnet(Shape input, int classes) {
   };
   append("stem", 32, /*pool=*/false);
   int group = 1;
-  for (const int channels : {64, 256, 256}) {
-    const std::string name = "group" + std::to_string(group++);
-    append(name + ".0", channels, /*pool=*/true);
-    append(name + ".1", channels, /*pool=*/false);
+  for (const int channels : widths) {
+    const std::string part = "group" + std::to_string(group++);
+    append(part + ".0", channels, /*pool=*/true);
+    append(part + ".1", channels, /*pool=*/false);
   }
   model.layers.push_back(AveragePool{});
   model.layers.push_back(Flatten{});
   model.layers.push_back(Linear{"fc", classes});
   return model;
+}
+
+Model fastnet(Shape input, int classes) {
+  return fast_model("fastnet", input, classes, {64, 256, 256});
+}
+
+Model fastnet_small(Shape input, int classes) {
+  return fast_model("fastnet_small", input, classes, {64, 128, 256});
 }
 
 const ModelEntry kEntries[] = {
@@ -120,6 +129,10 @@ const ModelEntry kEntries[] = {
      "seven convolutions, for quick training on 32x32 images",
      {3, 32, 32},
      fastnet},
+    {"fastnet_small",
+     "the same with fewer channels, for still quicker training",
+     {3, 32, 32},
+     fastnet_small},
     {"resnet18_cifar",
      "ResNet-18 with a 3x3 stem, for 32x32 images",
      {3, 32, 32},

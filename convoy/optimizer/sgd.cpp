@@ -31,17 +31,21 @@ Sgd::Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team)
 }
 
 void Sgd::plan_stretches(const Layout& layout) {
-  stretches_.push_back({0, options_.weight_decay});
-  for (const Segment& segment : layout.segments()) {
-    const bool decays = segment.role == Role::weight || !options_.decay_only_weights;
-    const float weight_decay = decays ? options_.weight_decay : 0;
-    if (stretches_.back().weight_decay == weight_decay) {
-      stretches_.back().end = segment.range.end;
-    } else {
-      stretches_.push_back({segment.range.end, weight_decay});
+  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
+    const Segment& segment = layout.segments()[i];
+    const Manner manner = manner_of(segment, SegmentId{i});
+    if (stretches_.empty() || stretches_.back().manner != manner) {
+      stretches_.push_back({0, manner});
     }
+    stretches_.back().end = segment.range.end;
   }
   stretches_.back().end = layout.size();
+}
+
+Sgd::Manner Sgd::manner_of(const Segment& segment, SegmentId id) const {
+  const bool decays = segment.role == Role::weight || !options_.decay_only_weights;
+  return {.weight_decay = decays ? options_.weight_decay : 0,
+          .frozen = options_.frozen == id};
 }
 
 void Sgd::update(Range range, FlatBuffer& values, const FlatBuffer& gradients) {
@@ -57,8 +61,10 @@ void Sgd::update_chunk(Range range, FlatBuffer& values, const FlatBuffer& gradie
   auto stretch = std::ranges::upper_bound(stretches_, range.begin, {}, &Stretch::end);
   for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
     const std::size_t end = std::min(range.end, stretch->end);
-    update(options_, stretch->weight_decay, end - begin, gradients.data() + begin,
-           velocity_.data() + begin, values.data() + begin);
+    if (!stretch->manner.frozen) {
+      update(options_, stretch->manner.weight_decay, end - begin,
+             gradients.data() + begin, velocity_.data() + begin, values.data() + begin);
+    }
     begin = end;
   }
 }

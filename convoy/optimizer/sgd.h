@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "convoy/base/thread_team.h"
@@ -21,6 +22,7 @@ struct SgdOptions {
   float weight_decay = 0;
   bool nesterov = false;            // needs momentum
   bool decay_only_weights = false;  // leaves out what has another role; PyTorch does not
+  std::optional<SegmentId> frozen{};  // keeps its values
 };
 
 class Sgd final : public Optimizer {
@@ -33,13 +35,22 @@ class Sgd final : public Optimizer {
   void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) override;
 
  private:
-  /// A range of the buffer with one weight decay.
+  /// How segments are updated.
+  struct Manner {
+    float weight_decay = 0;
+    bool frozen = false;
+
+    bool operator==(const Manner&) const = default;
+  };
+
+  /// A range of the buffer that is updated in one manner.
   struct Stretch {
     std::size_t end;  // it begins where the one before ends
-    float weight_decay;
+    Manner manner;
   };
 
   void plan_stretches(const Layout& layout);
+  Manner manner_of(const Segment& segment, SegmentId id) const;
   void update_chunk(Range range, FlatBuffer& values, const FlatBuffer& gradients);
 
   SgdOptions options_;

@@ -19,6 +19,7 @@ using Numbers = std::vector<double>;
 
 struct ModelSettings {
   std::string name = "lenet5";
+  std::string init;  // a safetensors file with weights to start from; empty: random ones
 
   bool operator==(const ModelSettings&) const = default;
 };
@@ -57,6 +58,7 @@ struct TrainSettings {
   int log_every = 50;            // steps from one step record to the next
   std::string augment = "none";  // or "crop_flip", "crop_alternate"
   double label_smoothing = 0;    // part of a target that all classes share
+  bool whiten = false;           // the first convolution whitens patches, untrained
   double ema = 0;                // decay a step of the values' moving average; 0: none
 
   bool operator==(const TrainSettings&) const = default;

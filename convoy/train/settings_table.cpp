@@ -28,6 +28,7 @@ const std::vector<Setting>& table() {
   // clang-format off
   static const std::vector<Setting> rows = {
       {PLACE(model.name), &KnownNames::models, "the network"},
+      {PLACE(model.init), kAny, "safetensors file with weights to start from; empty: random ones"},
       {PLACE(data.name), &KnownNames::datasets, "the dataset"},
       {PLACE(data.root), kAny, "folder of the dataset's files; empty: the usual places are searched"},
       {PLACE(data.train_fraction), above_to(0, 1), "part of the training set that is used"},
@@ -50,6 +51,7 @@ const std::vector<Setting>& table() {
       {PLACE(train.log_every), from(1), "steps from one step record to the next"},
       {PLACE(train.augment), Choices{"none", "crop_flip", "crop_alternate"}, "how images vary from epoch to epoch"},
       {PLACE(train.label_smoothing), from_below(0, 1), "part of a target that is spread over all classes"},
+      {PLACE(train.whiten), kAny, "the first convolution takes the correlations out of patches of the training images, and is not trained"},
       {PLACE(train.ema), from_below(0, 1), "decay a step of the moving average of values that is evaluated and saved; 0: none"},
       {PLACE(optimizer.name), &KnownNames::optimizers, "the optimizer"},
       {PLACE(optimizer.lr), from_to(0, kLargest), "learning rate"},

@@ -73,7 +73,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
                   chosen_network(settings, Lanes::most_samples(batch_size, lane_count)),
                   team);
   Lanes lanes(network, layout, lane_count, team);
-  Sgd optimizer(layout, chosen_sgd(settings), team);
+  Sgd optimizer(layout, chosen_sgd(settings, layout), team);
   Single strategy(values, gradients, optimizer);
   const MadeUpBatch batch(batch_size, model.input);
 

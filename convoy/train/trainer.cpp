@@ -12,6 +12,7 @@
 #include "convoy/base/text.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/version.h"
+#include "convoy/train/whitening.h"
 
 namespace convoy {
 namespace {
@@ -39,17 +40,29 @@ Trainer::Trainer(const Settings& settings)
                team_),
       lanes_(network_, work_.layout, chosen_lanes(settings), team_),
       evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
-      optimizer_(work_.layout, chosen_sgd(settings), team_),
+      optimizer_(work_.layout, chosen_sgd(settings, work_.layout), team_),
       strategy_(values_, gradients_, optimizer_),
       loader_(work_.data.train, work_.samples.train, training_loader(settings, work_)),
       schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
-  initialize(work_.layout, settings.train.seed, values_, work_.model.first_weights);
-  initialize_statistics(work_.statistics_layout, statistics_);
+  set_first_values();
   if (settings.train.ema == 0) return;
   average_.emplace(work_.layout, settings.train.ema, team_);
   average_->update(0, {0, values_.size()}, values_);
   average_statistics_.emplace(work_.statistics_layout, settings.train.ema, team_);
   average_statistics_->update(0, {0, statistics_.size()}, statistics_);
+}
+
+void Trainer::set_first_values() {
+  initialize(work_.layout, settings_.train.seed, values_, work_.model.first_weights);
+  initialize_statistics(work_.statistics_layout, statistics_);
+  if (settings_.train.whiten) {
+    whiten(work_.data.train, work_.normalization, work_.layout,
+           first_convolution(work_.layout), values_);
+  }
+  if (settings_.model.init.empty()) return;
+  initial_ = load_initial_weights(
+      settings_.model.init,
+      {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
 }
 
 Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest& stop,
@@ -176,6 +189,9 @@ std::string Trainer::plan() const {
                   work_.model.name, work_.model.input.channels, work_.model.input.height,
                   work_.model.input.width, class_count(work_.model),
                   with_commas(work_.layout.parameter_count()));
+  if (initial_) {
+    text += fmt::format("init      {}: {}\n", settings_.model.init, initial_->summary());
+  }
   text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
                       settings_.data.name, with_commas(work_.samples.train.size()),
                       with_commas(work_.samples.validation.size()),

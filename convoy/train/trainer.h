@@ -22,6 +22,7 @@
 #include "convoy/strategy/single.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/exit_code.h"
+#include "convoy/train/initial_weights.h"
 #include "convoy/train/records.h"
 #include "convoy/train/run_folder.h"
 #include "convoy/train/settings.h"
@@ -65,6 +66,7 @@ class Trainer {
     double training = 0, checkpointing = 0, evaluating = 0;
   };
 
+  void set_first_values();
   void train_epoch(int epoch, Records& records, const StopRequest& stop,
                    Outcome& outcome);
   double update(const Batch& batch, std::size_t step, LossSum& loss);
@@ -87,6 +89,7 @@ class Trainer {
   Single strategy_;
   Loader loader_;
   Schedule schedule_;
+  std::optional<InitialWeights> initial_;  // if they came from a file
   std::optional<MovingAverage> average_, average_statistics_;
   Seconds seconds_;
 };

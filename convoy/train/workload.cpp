@@ -11,6 +11,7 @@
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
 #include "convoy/network/models.h"
+#include "convoy/train/whitening.h"
 
 namespace convoy {
 namespace {
@@ -124,12 +125,14 @@ std::size_t chosen_lanes(const Settings& settings) {
   return static_cast<std::size_t>(std::max(1, settings.train.lanes));
 }
 
-SgdOptions chosen_sgd(const Settings& settings) {
-  return {.rate = static_cast<float>(settings.optimizer.lr),
-          .momentum = static_cast<float>(settings.optimizer.momentum),
-          .weight_decay = static_cast<float>(settings.optimizer.weight_decay),
-          .nesterov = settings.optimizer.nesterov,
-          .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
+SgdOptions chosen_sgd(const Settings& settings, const Layout& layout) {
+  SgdOptions options{.rate = static_cast<float>(settings.optimizer.lr),
+                     .momentum = static_cast<float>(settings.optimizer.momentum),
+                     .weight_decay = static_cast<float>(settings.optimizer.weight_decay),
+                     .nesterov = settings.optimizer.nesterov,
+                     .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
+  if (settings.train.whiten) options.frozen = first_convolution(layout);
+  return options;
 }
 
 LoaderOptions training_loader(const Settings& settings, const Workload& work) {

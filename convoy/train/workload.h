@@ -44,7 +44,7 @@ NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples
 EvaluationOptions chosen_evaluation(const Settings& settings);
 int chosen_threads(const Settings& settings);
 std::size_t chosen_lanes(const Settings& settings);
-SgdOptions chosen_sgd(const Settings& settings);
+SgdOptions chosen_sgd(const Settings& settings, const Layout& layout);
 LoaderOptions training_loader(const Settings& settings, const Workload& work);
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
                                 std::size_t steps_in_epoch);

@@ -5,6 +5,10 @@
       IMAGES and LOGITS are little-endian fp32; exits with 1 where PyTorch's logits
       of these (normalised) images differ from those given by more than rounding errors.
 
+  read_with_torch.py write FILE MODEL IMAGES LOGITS
+      writes a model of PyTorch's own making, which has seen the 53 IMAGES once, as a
+      safetensors file, and its LOGITS of them.
+
   read_with_torch.py evaluate CHECKPOINT MODEL IDX_IMAGES_GZ IDX_LABELS_GZ
       prints {"correct": ..., "total": ...}.
 
@@ -40,6 +44,27 @@ def read_safetensors(path):
         values = numpy.frombuffer(content[begin:end], "<f4").reshape(entry["shape"])
         tensors[name] = torch.from_numpy(values.copy())
     return tensors
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        values = tensor.float().numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def write(path, name, images, logits):
+    torch.manual_seed(1)
+    model = torch_models.MODELS[name]()
+    pixels = numpy.fromfile(images, "<f4")
+    forward(model, name, pixels, 53)
+    write_safetensors(path, model.state_dict())
+    forward(model.eval(), name, pixels, 53).numpy().tofile(logits)
+    return 0
 
 
 def load_model(checkpoint, name):
@@ -89,7 +114,7 @@ def evaluate(checkpoint, name, images, labels):
 def main():
     torch.set_num_threads(1)
     command, checkpoint, name, first, second = sys.argv[1:]
-    act = {"logits": compare_logits, "evaluate": evaluate}[command]
+    act = {"logits": compare_logits, "evaluate": evaluate, "write": write}[command]
     return act(pathlib.Path(checkpoint), name, first, second)
 
 

@@ -2,6 +2,10 @@
 //
 // PyTorch reads convoy's checkpoints and computes the same from them.
 
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <numeric>
 #include <span>
 
 #include "convoy/data/synthetic.h"
@@ -9,6 +13,7 @@
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
 #include "convoy/train/checkpoint.h"
+#include "convoy/train/initial_weights.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {
@@ -49,36 +54,39 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
         {.shape = images_of(entry), .train_count = 80, .test_count = 53, .noise = 0.3});
   }
 
-  /// Writes what convoy computes from a checkpoint: `images` and `logits`.
-  void write_logits(const fs::path& checkpoint, const ModelEntry& entry) const {
+  struct Loaded {
+    explicit Loaded(const ModelEntry& entry) : model(entry.make(images_of(entry), 10)) {}
+
+    Model model;
+    Layout layout = build_layout(model);
+    Layout statistics_layout = build_statistics_layout(model);
+    FlatBuffer values{layout}, statistics{statistics_layout};
+  };
+
+  /// Writes `images`, normalised, and gives convoy's logits of them.
+  std::vector<float> logits_of(const Loaded& net, const ModelEntry& entry,
+                               const Normalization& normalization) const {
     const DataPair data = images_for(entry);
-    const Model model = entry.make(images_of(entry), 10);
-    const Layout layout = build_layout(model);
-    const Layout statistics_layout = build_statistics_layout(model);
-    FlatBuffer values(layout), statistics(statistics_layout);
-    const CheckpointState state =
-        load_checkpoint(checkpoint, {{layout, values}, {statistics_layout, statistics}});
     std::vector<std::uint32_t> all(data.test.size());
-    for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-    Loader loader(data.test, all,
-                  {.batch_size = all.size(),
-                   .shuffle = false,
-                   .normalization = state.normalization});
+    std::iota(all.begin(), all.end(), 0);
+    Loader loader(
+        data.test, all,
+        {.batch_size = all.size(), .shuffle = false, .normalization = normalization});
     loader.start_epoch(1);
     const Batch& batch = *loader.next();
+    write_numbers(here() / "images", batch.images);
     ThreadTeam team(1);
     Network network(
-        model, layout,
-        {.most_samples = all.size(), .training = false, .statistics = &statistics}, team);
+        net.model, net.layout,
+        {.most_samples = all.size(), .training = false, .statistics = &net.statistics},
+        team);
     PassListener nobody;
-    network.forward({batch.images, batch.labels}, values, {}, nobody);
-
+    network.forward({batch.images, batch.labels}, net.values, {}, nobody);
     std::vector<float> logits;
     for (std::size_t sample = 0; sample < batch.count; ++sample) {
       for (std::size_t i = 0; i < 10; ++i) logits.push_back(network.logit(sample, i));
     }
-    write_numbers(here() / "images", batch.images);
-    write_numbers(here() / "logits", logits);
+    return logits;
   }
 };
 
@@ -90,13 +98,42 @@ TEST_P(TorchLogits, AreThoseOfConvoy) {
                                    "data.synthetic.height=" + std::to_string(height),
                                    "data.synthetic.width=" + std::to_string(width)});
   const fs::path checkpoint = run / "checkpoints" / "last";
-  write_logits(checkpoint, entry);
+  Loaded net(entry);
+  const CheckpointState state = load_checkpoint(
+      checkpoint, {{net.layout, net.values}, {net.statistics_layout, net.statistics}});
+  write_numbers(here() / "logits", logits_of(net, entry, state.normalization));
 
   const CommandResult result =
       script({"logits", checkpoint.string(), GetParam(), "images", "logits"});
 
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_EQ(json::parse(result.out).at("samples"), 53);
+}
+
+TEST_P(TorchLogits, AreConvoysFromPyTorchsWeights) {
+  const ModelEntry& entry = find_model(GetParam());
+  Loaded net(entry);
+  const Normalization normalization = measure(images_for(entry).train);
+  logits_of(net, entry, normalization);  // for the images
+  const CommandResult result =
+      script({"write", "theirs.safetensors", GetParam(), "images", "logits"});
+  ASSERT_EQ(result.code, 0) << result.err;
+
+  const InitialWeights found = load_initial_weights(
+      here() / "theirs.safetensors",
+      {{net.layout, net.values}, {net.statistics_layout, net.statistics}});
+  const std::vector<float> ours = logits_of(net, entry, normalization);
+
+  EXPECT_THAT(found.missing, testing::IsEmpty());
+  EXPECT_THAT(found.other_shape, testing::IsEmpty());
+  EXPECT_THAT(found.left_over, testing::IsEmpty());
+  const std::vector<std::byte> bytes = read_bytes(here() / "logits");
+  ASSERT_EQ(bytes.size(), ours.size() * sizeof(float));
+  std::vector<float> theirs(ours.size());
+  std::memcpy(theirs.data(), bytes.data(), bytes.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_NEAR(ours[i], theirs[i], 1e-4 * std::max(1.0f, std::abs(theirs[i])));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(model_names()),

@@ -84,7 +84,8 @@ inline std::vector<std::string> names_of_all() {
 inline Model small_model(const std::string& name) {
   if (name == "odd") return odd_model();
   if (name == "mlp6") return make_model(name, {1, 8, 8}, 10);
-  if (name == "vgg11" || name == "fastnet") return make_model(name, {2, 32, 32}, 10);
+  if (name == "vgg11" || name.starts_with("fastnet"))
+    return make_model(name, {2, 32, 32}, 10);
   if (name.starts_with("resnet")) return make_model(name, {2, 33, 30}, 10);
   return make_model(name, {1, 14, 14}, 10);
 }

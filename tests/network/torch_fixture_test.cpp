@@ -13,38 +13,12 @@
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/sgd.h"
+#include "tests/network/torch_formula.h"
 
 namespace convoy {
 namespace {
 
 using nlohmann::json;
-
-/// Element `index` of made-up tensor number `seed`, in [-1, 1). As uniform() in the
-/// script.
-float made_up_number(std::uint32_t index, std::uint32_t seed) {
-  std::uint32_t x = index * 0x9E3779B1u + seed * 0x85EBCA77u;
-  x = (x ^ x >> 16) * 0x7FEB352Du;
-  x = (x ^ x >> 15) * 0x846CA68Bu;
-  x ^= x >> 16;
-  return static_cast<float>(x >> 8) * 0x1p-23f - 1.0f;
-}
-
-void fill(const Layout& layout, FlatBuffer& values) {
-  float bound = 0;
-  for (std::uint32_t number = 0; number < layout.segments().size(); ++number) {
-    const Segment& segment = layout.segments()[number];
-    if (segment.role == Role::weight) {
-      bound =
-          1.0f / std::sqrt(static_cast<float>(segment.range.size() / segment.shape[0]));
-    }
-    std::uint32_t index = 0;
-    const bool scale = segment.role == Role::norm_scale;
-    for (float& value : values.view(segment.range)) {
-      value = made_up_number(index++, number + 1);
-      value = scale ? 1 + value / 2 : value * bound;
-    }
-  }
-}
 
 void fill_padding_with_nan(const Layout& layout, FlatBuffer& values) {
   std::vector<bool> used(values.size(), false);
@@ -58,7 +32,7 @@ void fill_padding_with_nan(const Layout& layout, FlatBuffer& values) {
 
 /// How closely a model is held to PyTorch. In a deep one a number near zero falls on the
 /// other side of a ReLU or of a pool's choice here and there, and that shows in all that
-/// follows from it: single layers are held to fp64 in gradient_test.cpp.
+/// follows from it: torch_layers_test.cpp holds single layers to PyTorch.
 struct Tolerances {
   double logits, first_loss, later_losses;  // absolute
   double gradients, values, statistics;     // relative
@@ -72,21 +46,6 @@ constexpr Tolerances kDeepest = {2e-4, 2e-4, 2e-2, 0.2, 3e-3, 5e-2, 1e-4};
 const Tolerances& tolerances_of(const std::string& model, bool norms) {
   if (model == "resnet50") return kDeepest;
   return norms ? kDeep : kShallow;
-}
-
-void expect_described(const json& expected, std::span<const float> found,
-                      double tolerance, const std::string& name) {
-  double squares = 0;
-  for (const float value : found) squares += static_cast<double>(value) * value;
-  const double norm = expected["norm"];
-  EXPECT_NEAR(std::sqrt(squares), norm, tolerance * norm) << name;
-  const double scale = norm / std::sqrt(static_cast<double>(found.size()));
-  for (std::size_t i = 0; i < expected["elements"].size(); ++i) {
-    const double element = expected["elements"][i];
-    EXPECT_NEAR(found[i * expected["step"].get<std::size_t>()], element,
-                tolerance * (scale + std::abs(element)))
-        << name << ", sample " << i;
-  }
 }
 
 void expect_all(const json& expected, const Layout& layout, const FlatBuffer& found,
@@ -114,14 +73,11 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
   const Tolerances& tolerances = tolerances_of(name, statistics_layout.size() > 0);
   FlatBuffer values(layout), gradients(layout), statistics(statistics_layout);
   initialize_statistics(statistics_layout, statistics);
-  fill(layout, values);
+  torch_fill(layout, values);
   fill_padding_with_nan(layout, values);
   const std::size_t batch = fixture["batch"];
-  std::vector<float> images(batch * model.input.size());
-  for (std::uint32_t i = 0; i < images.size(); ++i) images[i] = made_up_number(i, 1000);
-  std::vector<std::int32_t> labels(batch);
-  for (std::size_t i = 0; i < batch; ++i)
-    labels[i] = static_cast<std::int32_t>(i * 7 % 10);
+  const std::vector<float> images = torch_images(batch * model.input.size());
+  const std::vector<std::int32_t> labels = torch_labels(batch);
   ThreadTeam team(2);
   Network network(model, layout, {.most_samples = batch, .kernels = kernels}, team);
   const json& sgd = fixture["sgd"];

@@ -176,6 +176,25 @@ TEST(Sgd, DecaysWeightsAloneInPartsAsInTheWhole) {
   EXPECT_EQ(weights_sha256(layout, parts), weights_sha256(layout, whole));
 }
 
+TEST(Sgd, LeavesAFrozenSegmentAlone) {
+  const Layout layout = weights_and_biases();
+  ThreadTeam team(2);
+  const SegmentId frozen{1};
+  Sgd sgd(layout, {.rate = 0.5f, .weight_decay = 0.5f, .frozen = frozen}, team);
+  FlatBuffer values(layout), before(layout), gradients(layout);
+  fill(0, values);
+  fill(0, before);
+  fill(1, gradients);
+
+  sgd.update({0, layout.size()}, values, gradients);
+
+  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
+    const Range range = layout.segments()[i].range;
+    EXPECT_EQ(SegmentId{i} == frozen,
+              std::ranges::equal(values.view(range), before.view(range)));
+  }
+}
+
 TEST(Sgd, TakesAnotherMomentumFromTheNextUpdate) {
   const Layout layout = one_segment();
   ThreadTeam team(1);

@@ -98,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         Ingredient{"Alternate", [](Settings& s) { s.train.augment = "crop_alternate"; }},
         Ingredient{"Smoothing", [](Settings& s) { s.train.label_smoothing = 0.1; }},
         Ingredient{"Average", [](Settings& s) { s.train.ema = 0.9; }},
+        Ingredient{"Whitening", [](Settings& s) { s.train.whiten = true; }},
         Ingredient{"Channels", [](Settings& s) { s.data.normalize = "channel"; }},
         Ingredient{"OneCycle", [](Settings& s) { s.schedule.name = "onecycle"; }},
         Ingredient{"Cosine", [](Settings& s) { s.schedule.name = "cosine"; }},
@@ -144,6 +145,24 @@ TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
                   {{trainer.work().layout, values}});
   EXPECT_EQ(weights_sha256(trainer.work().layout, values),
             averaged.at("weights_sha256").get<std::string>());
+}
+
+TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
+  settings.train.whiten = true;
+  settings.train.max_steps = 1;
+  const Trainer untrained(settings);
+  train("a");
+
+  const Layout& layout = untrained.work().layout;
+  FlatBuffer trained(layout);
+  load_checkpoint(find_checkpoint(here.path() / "a"), {{layout, trained}});
+
+  for (const Segment& segment : layout.segments()) {
+    const bool is_first = segment.range.begin == 0;
+    EXPECT_EQ(is_first, std::ranges::equal(trained.view(segment.range),
+                                           untrained.values().view(segment.range)))
+        << segment.name;
+  }
 }
 
 TEST_F(Recipe, EvaluatesWithoutSmoothing) {

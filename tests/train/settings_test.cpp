@@ -54,6 +54,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
   EXPECT_EQ(to_yaml(settings),
             "model:\n"
             "  name: lenet5\n"
+            "  init: \"\"\n"
             "data:\n"
             "  name: fashion_mnist\n"
             "  root: \"\"\n"
@@ -79,6 +80,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  log_every: 50\n"
             "  augment: none\n"
             "  label_smoothing: 0\n"
+            "  whiten: false\n"
             "  ema: 0\n"
             "optimizer:\n"
             "  name: sgd\n"

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Law 2, layer by layer: every layer of every model, from the same source, weights and
+// gradient of its output, gives PyTorch's output and gradients. End to end a ReLU or a
+// pool that decides otherwise at one pixel hides how close the arithmetic is; here
+// nothing does.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "convoy/base/file.h"
+#include "convoy/network/models.h"
+#include "convoy/network/network.h"
+#include "tests/apps/convoy_process.h"
+#include "tests/network/torch_formula.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kBatch = 5;
+constexpr int kClasses = 10, kImageChannels = 3, kLargestImage = 64;
+
+struct Case {
+  std::string name;  // of the first model and layer that have it
+  Shape source;
+  Layer layer;
+};
+
+json request_of(const Case& of) {
+  json request = {{"source", {of.source.channels, of.source.height, of.source.width}}};
+  if (const auto* convolution = std::get_if<Convolution>(&of.layer)) {
+    request.update({{"kind", "convolution"},
+                    {"channels", convolution->channels},
+                    {"kernel", convolution->kernel},
+                    {"step", convolution->step},
+                    {"padding", convolution->padding},
+                    {"bias", convolution->bias}});
+  } else if (const auto* linear = std::get_if<Linear>(&of.layer)) {
+    request.update({{"kind", "linear"}, {"features", linear->features}});
+  } else if (const auto* pool = std::get_if<MaxPool>(&of.layer)) {
+    request.update({{"kind", "max pool"},
+                    {"kernel", pool->window},
+                    {"step", pool->step},
+                    {"padding", pool->padding}});
+  } else if (const auto* mean = std::get_if<AveragePool>(&of.layer)) {
+    request.update({{"kind", "average pool"}, {"kernel", mean->window}});
+  } else if (std::holds_alternative<BatchNorm>(of.layer)) {
+    request["kind"] = "batch norm";
+  } else if (std::holds_alternative<Relu>(of.layer)) {
+    request["kind"] = "relu";
+  }
+  return request;  // others have no kind
+}
+
+/// Every layer that computes something, of every model; each once.
+std::vector<Case> all_cases() {
+  std::map<std::string, Case> found;
+  for (const ModelEntry& entry : model_entries()) {
+    Shape input = entry.usual_input;
+    if (input.height > kLargestImage) input.height = input.width = kLargestImage;
+    for (const LayerInfo& info : describe(entry.make(input, kClasses))) {
+      const Case of = {entry.name + " " + info.name, info.src, info.layer};
+      const json request = request_of(of);
+      if (request.contains("kind")) found.emplace(request.dump(), of);
+    }
+  }
+  std::vector<Case> cases;
+  for (const auto& [request, of] : found) cases.push_back(of);
+  return cases;
+}
+
+json ask_torch(const std::vector<Case>& cases) {
+  json request = {{"batch", kBatch}, {"layers", json::array()}};
+  for (const Case& of : cases) request["layers"].push_back(request_of(of));
+  const TemporaryFolder here;
+  write_atomically(here.path() / "layers.json", request.dump());
+  const CommandResult result =
+      run_convoy({"-c", "exec /usr/bin/python3 " CONVOY_SOURCE_DIR
+                        "/tests/network/torch_layers.py < layers.json"},
+                 here.path(), {.program = "/bin/sh"});
+  if (result.code != 0) throw std::runtime_error(result.err);
+  return json::parse(result.out);
+}
+
+Model between_front_and_end(const Case& of) {
+  return {
+      "case",
+      {kImageChannels, of.source.height, of.source.width},
+      {Convolution{
+           .name = "front", .channels = of.source.channels, .kernel = 1, .bias = false},
+       of.layer, Linear{"behind", kClasses}}};
+}
+
+void expect_as_torch(const Case& of, const json& expected) {
+  const Model model = between_front_and_end(of);
+  const Layout layout = build_layout(model);
+  FlatBuffer values(layout), gradients(layout);
+  torch_fill(layout, values);
+  const std::vector<float> images = torch_images(kBatch * model.input.size());
+  const std::vector<std::int32_t> labels = torch_labels(kBatch);
+  ThreadTeam team(2);
+  Network network(model, layout, {.most_samples = kBatch}, team);
+  PassListener nobody;
+
+  network.forward({images, labels}, values, {}, nobody);
+  std::vector<float> logits;
+  for (std::size_t i = 0; i < kBatch * kClasses; ++i) {
+    logits.push_back(network.logit(i / kClasses, i % kClasses));
+  }
+  network.backward(/*scale=*/1, values, gradients, nobody);
+
+  expect_described(expected["logits"], logits, 1e-4, "logits");
+  ASSERT_EQ(expected["gradients"].size(), layout.segments().size());
+  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
+    const Segment& segment = layout.segments()[i];
+    expect_described(expected["gradients"][i], gradients.view(segment.range), 1e-4,
+                     segment.name);
+  }
+}
+
+TEST(TorchLayers, GiveWhatOursGive) {
+  const std::vector<Case> cases = all_cases();
+  const json expected = ask_torch(cases);
+  ASSERT_EQ(expected.size(), cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].name + " " + request_of(cases[i]).dump());
+    expect_as_torch(cases[i], expected[i]);
+  }
+}
+
+}  // namespace
+}  // namespace convoy
