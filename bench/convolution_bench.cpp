@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long each 3x3 convolution of VGG-11 on 32x32 images takes, forward and backward.
+// How long 3x3 convolutions as VGG-11 and our own network have them take, or the one
+// that is named, forward and backward.
 //
-//   convolution_bench [threads] [batch] [f4|f2|off] [rounds] [filter]     (2 64 f4 7)
+//   convolution_bench [threads] [batch] [f4|f2|off] [rounds] [C,K,HW]     (2 64 f4 7)
 //
 // Times are the least of the rounds. GFLOP/s are counted for the plain way; "probe" is
 // what the machine's multiply-adds reached just before.
@@ -10,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -43,7 +45,8 @@ class Layer3x3 {
         team_(bench.threads),
         packs_(round_up(bench.batch, kPack) / kPack) {
     initialize(layout_, 1, values_);
-    const auto specs = fuse_layers(model_, true, bench.mode);
+    const auto specs =
+        fuse_layers(model_, layout_, {.training = true, .winograd = bench.mode});
     ArenaPlan plan;
     const StageContext context{.plan = plan,
                                .src = src,
@@ -53,7 +56,7 @@ class Layer3x3 {
                                .backward = 2,
                                .training = true,
                                .number = 0};
-    stage_ = make_stage(specs[0], context, layout_);
+    stage_ = make_stage(specs[0], context, layout_, Layout());
     const auto reserve = [&](Shape shape) {
       return plan.reserve(packs_ * pack_floats(shape) * sizeof(float), {0, 3});
     };
@@ -66,8 +69,16 @@ class Layer3x3 {
   }
 
   void measure(Times& times) {
-    const Pass pass{
-        team_, fast_kernels(), arena_, values_.data(), gradients_.data(), packs_, {}};
+    const Pass pass{.team = team_,
+                    .kernels = fast_kernels(),
+                    .arena = arena_,
+                    .values = values_.data(),
+                    .gradients = gradients_.data(),
+                    .statistics = nullptr,
+                    .batch_statistics = nullptr,
+                    .samples = packs_ * kPack,
+                    .packs = packs_,
+                    .key = {}};
     const Activation dst = {arena_.get(dst_), arena_.get(dst_gradient_)};
     times.forward =
         std::min(times.forward,
@@ -146,7 +157,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 3 ? argv[3] : "f4";
   if (mode != "f4") bench.mode = mode == "f2" ? WinogradMode::f2 : WinogradMode::off;
   if (argc > 4) bench.rounds = std::atoi(argv[4]);
-  const std::string filter = argc > 5 ? argv[5] : "";
+  const std::string only = argc > 5 ? argv[5] : "";
   fmt::print("batch {}, {} threads, {}\n", bench.batch, bench.threads, mode);
   fmt::print("{:>4} {:>4} {:>3} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}\n", "C",
              "K", "HW", "fwd ms", "dx ms", "dw ms", "bwd ms", "fwd GF/s", "bwd GF/s",
@@ -154,11 +165,16 @@ int main(int argc, char** argv) {
   struct Case {
     int c, k, hw;
   };
+  Case one;
+  if (std::sscanf(only.c_str(), "%d,%d,%d", &one.c, &one.k, &one.hw) == 3) {
+    bench_layer(bench, {one.c, one.hw, one.hw}, one.k);
+    return 0;
+  }
   for (const auto [c, k, hw] :
-       {Case{3, 64, 32}, Case{16, 16, 32}, Case{64, 64, 32}, Case{64, 128, 16},
+       {Case{3, 64, 32}, Case{16, 16, 32}, Case{32, 64, 32}, Case{64, 64, 32},
+        Case{64, 64, 16}, Case{64, 64, 8}, Case{64, 128, 16}, Case{64, 256, 16},
         Case{128, 256, 8}, Case{256, 256, 8}, Case{256, 512, 4}, Case{512, 512, 4},
         Case{512, 512, 2}, Case{512, 512, 1}}) {
-    if (!filter.empty() && filter != fmt::format("{},{},{}", c, k, hw)) continue;
     bench_layer(bench, {c, hw, hw}, k);
   }
 }

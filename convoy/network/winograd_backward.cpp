@@ -17,7 +17,8 @@ namespace convoy {
 
 void WinogradStage::backward(const Pass& pass, const Activation& src,
                              const Activation& dst) {
-  if (taps_at_once_ && src.gradient != nullptr) transform_all_taps(pass, backward_taps_);
+  const bool transform = taps_at_once_ && !keeps_taps_;
+  if (transform && src.gradient != nullptr) transform_all_taps(pass, backward_taps_);
   for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
     const Chunk chunk = plan_.chunk(i, pass.packs);
     transform_for_backward(pass, chunk, src, dst);

@@ -24,8 +24,10 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
       dst_(output_shape(options.layer, context.src)),
       relu_(options.relu),
       weight_(layout.segment(options.weight).range),
-      taps_at_once_(plan_.tiles() * context.most_packs > kFewColumns),
-      block_(taps_at_once_ ? kColumnsABlock : kFewColumns) {
+      keeps_taps_(2 * static_cast<std::size_t>(plan_.products()) <= plan_.taps()),
+      taps_at_once_(keeps_taps_ || plan_.tiles() * context.most_packs > kFewColumns),
+      block_(plan_.tiles() * context.most_packs > kFewColumns ? kColumnsABlock
+                                                              : kFewColumns) {
   if (options.bias) bias_ = layout.segment(*options.bias).range;
   const auto products = static_cast<std::size_t>(plan_.products());
   const std::size_t all_taps =
@@ -37,7 +39,9 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
   forward_scratch_floats_ =
       taps_scratch_ + products * (block_ * kGroup * kPack + 3 * kPad);
   sources_ = plan_panels(context, src_.channels, context.forward);
-  forward_taps_ = context.plan.reserve(all_taps, {context.forward, context.forward});
+  const bool kept = keeps_taps_ && context.training;
+  forward_taps_ = context.plan.reserve(
+      all_taps, {context.forward, kept ? context.backward : context.forward});
   forward_scratch_ = context.reserve_scratch(forward_scratch_floats_, context.forward);
   if (!context.training) return;
 
@@ -47,7 +51,7 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
                                        products * (kTapsHigh * kTapsWide + kPad)});
   turned_sources_ = plan_panels(context, src_.channels, context.backward);
   gradients_ = plan_panels(context, dst_.channels, context.backward);
-  backward_taps_ = context.plan.reserve(all_taps, later);
+  backward_taps_ = kept ? forward_taps_ : context.plan.reserve(all_taps, later);
   backward_scratch_ = context.reserve_scratch(backward_scratch_floats_, context.backward);
   bias_shares_ = context.plan.reserve(
       context.most_packs * static_cast<std::size_t>(dst_.channels) * sizeof(float),

@@ -10,7 +10,9 @@
 //
 // Where columns are few, most of the work is reading taps: each task transforms those of
 // its group for itself, a slab of channels at a time, so that they stay in cache. Where
-// columns are many, all taps are transformed once, before.
+// columns are many, all taps are transformed once, before. Of images of one pixel most
+// taps see nothing: the few that count are kept from forward, rather than picked out
+// twice.
 
 #pragma once
 
@@ -116,6 +118,7 @@ class WinogradStage final : public Stage {
   bool relu_;
   Range weight_;
   std::optional<Range> bias_;
+  bool keeps_taps_;    // from forward for backward
   bool taps_at_once_;  // transformed before, not by each task
   std::size_t block_;  // columns multiplied at a time
   Panels sources_, turned_sources_, gradients_;

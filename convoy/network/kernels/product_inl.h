@@ -148,10 +148,13 @@ void rows_to_tile(const ToTile& copy) {
   const auto rows = static_cast<std::size_t>(copy.rows);
   int k = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // Blocks of four by four; the last four rows of a tile overlap those before.
-  for (; rows >= 4 && k + 4 <= copy.depth; k += 4) {
-    for (std::size_t i = 0; i < rows; i += 4) {
-      const std::size_t first = std::min(i, rows - 4);
+  // Blocks of four by four; the last four rows of a tile overlap those before. Four rows
+  // to their end before the next four: where rows are a power of two apart, more of them
+  // would push each other out of the cache.
+  const int whole = rows >= 4 ? copy.depth / 4 * 4 : 0;
+  for (std::size_t i = 0; whole > 0 && i < rows; i += 4) {
+    const std::size_t first = std::min(i, rows - 4);
+    for (k = 0; k < whole; k += 4) {
       turn_four(copy.src + first * copy.src_row + k, copy.src_row,
                 copy.dst + k * rows + first, rows);
     }

@@ -19,6 +19,10 @@ using Map = void (*)(const V*, V*);
 constexpr int kMostPixelStride = kPack * kPack;
 alignas(64) constexpr float kZeroRow[5 * kMostPixelStride + kPack] = {};
 
+// Images are read and written in strides of a channel, which no processor foresees: so
+// the pixels of the channel after the next are fetched while one is computed.
+constexpr int kChannelsAhead = 2;
+
 template <int kIn, int kOut, Map kMap>
 HWY_INLINE void to_products(const TileToProducts& tile) {
   const D d;
@@ -31,6 +35,7 @@ HWY_INLINE void to_products(const TileToProducts& tile) {
   }
   float* products = tile.products;
   for (int channel = 0; channel < tile.channels; ++channel, products += kPack) {
+    const int ahead = channel + kChannelsAhead < tile.channels ? kChannelsAhead : 0;
     for (int v = 0; v < kPack; v += kWidth) {
       V half[kOut * kIn];
 #pragma GCC unroll 8
@@ -39,7 +44,9 @@ HWY_INLINE void to_products(const TileToProducts& tile) {
         if (j >= tile.inside.left && j < tile.inside.right) {
 #pragma GCC unroll 8
           for (int i = 0; i < kIn; ++i) {
-            column[i] = hn::LoadU(d, rows[i] + j * tile.image_pixel + v);
+            const float* pixel = rows[i] + j * tile.image_pixel;
+            column[i] = hn::LoadU(d, pixel + v);
+            if (v == 0) hwy::Prefetch(pixel + ahead * steps[i]);
           }
           kMap(column, mapped);
         } else {
@@ -93,6 +100,9 @@ HWY_INLINE void from_products(const TileFromProducts& tile) {
   const float* products = tile.products;
   float* image = tile.image;
   for (int channel = 0; channel < tile.channels; ++channel) {
+    const std::size_t ahead = channel + kChannelsAhead < tile.channels
+                                  ? kChannelsAhead * tile.image_channel
+                                  : 0;
     for (int v = 0; v < kPack; v += kWidth) {
       V half[kOut * kIn];
 #pragma GCC unroll 8
@@ -114,7 +124,9 @@ HWY_INLINE void from_products(const TileFromProducts& tile) {
 #pragma GCC unroll 8
         for (int j = 0; j < kOut; ++j) {
           if (j < tile.inside.left || j >= tile.inside.right) continue;
-          use(channel, mapped[j], image + i * tile.image_row + j * kPack + v);
+          float* pixel = image + i * tile.image_row + j * kPack;
+          use(channel, mapped[j], pixel + v);
+          if (v == 0) hwy::Prefetch(pixel + ahead);
         }
       }
     }
