@@ -30,7 +30,8 @@ enum class InputKind {
   usage,     // the command line
   settings,  // a setting's name or value
   data,      // the content of a dataset or checkpoint
-  storage    // a file or folder that cannot be read or written
+  storage,   // a file or folder that cannot be read or written
+  admission  // who may join a job: its token, or a place in it that is taken
 };
 
 /// Bad input. Retrying without changing the input cannot help.

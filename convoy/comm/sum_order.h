@@ -38,8 +38,8 @@ class SumOrder {
 
  private:
   std::size_t lanes_;
-  std::vector<Range> partials_;              // the lanes of each
-  std::vector<std::size_t> first_partial_;   // by rank, and the end
+  std::vector<Range> partials_;             // the lanes of each
+  std::vector<std::size_t> first_partial_;  // by rank, and the end
 };
 
 }  // namespace convoy
