@@ -49,6 +49,9 @@ class InputError : public std::runtime_error {
 InputError storage_error(const std::string& path, const std::string& attempted,
                          int errno_value);
 
+/// The rank of a PeerError when any of them would have done.
+inline constexpr int kAnyRank = -1;
+
 /// A rank that did not answer. The Comm it came from is of no further use.
 class PeerError : public std::runtime_error {
  public:

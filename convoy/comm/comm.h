@@ -5,10 +5,12 @@
 //   comm.all_reduce(order, partials, gradients);
 //
 // All ranks call the same collective operations in the same order, from one thread at a
-// time (AsyncComm is a thread for that). Every operation ends, or throws PeerError naming
-// the rank it waited for, within the timeout; after that the Comm is of no further use.
-// Steady use allocates nothing. Sums are added in the order of the lane tree, so they
-// have the same bits on any number of ranks.
+// time (AsyncComm is a thread for that). No wait for another rank lasts longer than the
+// timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
+// Comm is of no further use. A rank that fails should destroy its Comm, so that others
+// fail at once. Steady use allocates nothing of ours (Gloo allocates what it queues).
+// Sums are added in the order of the lane tree, so they have the same bits on any number
+// of ranks.
 
 #pragma once
 
@@ -17,7 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <vector>
 
+#include "convoy/base/range.h"
 #include "convoy/comm/sum_order.h"
 
 namespace convoy {
@@ -35,6 +40,9 @@ enum class Operation {
 };
 inline constexpr std::size_t kOperations = 9;
 
+/// As in "all_reduce".
+std::string_view name_of(Operation operation);
+
 /// What the calls of one operation have cost this rank so far.
 struct Traffic {
   std::uint64_t calls = 0;
@@ -49,7 +57,7 @@ enum class Tag : std::uint32_t {};
 
 class Comm {
  public:
-  Comm(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  Comm(int rank, int ranks);
   virtual ~Comm() = default;
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -91,9 +99,43 @@ class Comm {
   }
   Traffic total_traffic() const;
 
+ protected:
+  /// What goes to each rank and what comes from it. Nothing, where a span is empty; one's
+  /// own are not looked at.
+  struct Exchange {
+    Operation operation;
+    std::span<const std::span<const std::byte>> to;
+    std::span<const std::span<std::byte>> from;
+  };
+
+  struct Reduction {
+    Operation operation;  // reduce_scatter or all_reduce
+    const SumOrder& order;
+    std::span<const float* const> partials;
+    std::span<float> whole;
+
+    bool to_all() const { return operation == Operation::all_reduce; }
+  };
+
+  /// The even_part of `count` elements that is a rank's.
+  Range part_of(int rank, std::size_t count) const;
+
  private:
+  virtual void do_send(std::span<const std::byte> bytes, int to, Tag tag) = 0;
+  virtual void do_receive(std::span<std::byte> bytes, int from, Tag tag) = 0;
+  virtual int do_receive_from_any(std::span<std::byte> bytes, Tag tag) = 0;
+  virtual void do_exchange(const Exchange& exchange) = 0;
+  virtual void do_reduce(const Reduction& reduction) = 0;
+
+  class Counted;
+  void clear_exchange();
+  void exchange(Operation operation);
+  void reduce(const Reduction& reduction);
+
   int rank_, ranks_;
   std::array<Traffic, kOperations> traffic_;
+  std::vector<std::span<const std::byte>> to_;  // by rank, of the exchange at hand
+  std::vector<std::span<std::byte>> from_;
 };
 
 }  // namespace convoy

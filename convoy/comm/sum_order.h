@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -37,9 +38,23 @@ class SumOrder {
   void add(std::span<const float* const> partials, std::span<float> sum) const;
 
  private:
+  /// A sum in what remains of the tree. An operand is the number of an earlier sum, or
+  /// ~p for partial p.
+  struct Sum {
+    std::int32_t left, right;
+  };
+
+  std::int32_t plan(Range lanes);
+  void add_block(std::span<const float* const> partials, Range block, float* sum) const;
+  void evaluate(std::span<const float* const> partials, Range block, const Sum& sum,
+                float* result) const;
+  const float* operand(std::span<const float* const> partials, Range block,
+                       std::int32_t which, float* scratch) const;
+
   std::size_t lanes_;
   std::vector<Range> partials_;             // the lanes of each
   std::vector<std::size_t> first_partial_;  // by rank, and the end
+  std::vector<Sum> sums_;                   // operands first, the root last
 };
 
 }  // namespace convoy
