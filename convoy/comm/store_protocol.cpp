@@ -59,8 +59,7 @@ bool is_kind(std::uint8_t kind) {
 
 template <class Part>
 void append_part(const Part& part, Bytes& out) {
-  const auto bytes = std::as_bytes(std::span(part));
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  for (const std::byte byte : part) out.push_back(byte);
 }
 
 /// Requires: `bytes` has them.

@@ -27,8 +27,8 @@
 namespace convoy {
 
 struct StoreServerOptions {
-  std::string token;
-  RosterOptions roster;
+  std::string token{};
+  RosterOptions roster{};
   std::chrono::milliseconds join_timeout = std::chrono::seconds(300);
   std::chrono::milliseconds silence = std::chrono::seconds(60);     // before it is a loss
   std::chrono::milliseconds stranger = std::chrono::seconds(5);     // to prove oneself

@@ -52,7 +52,7 @@ struct PlaceRequest {
   int nproc_per_node = 0;
   int nnodes = 0;
   int node_rank = -1;
-  std::string master_addr;
+  std::string master_addr{};
   int master_port = 0;
 };
 

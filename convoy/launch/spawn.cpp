@@ -4,8 +4,8 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +25,11 @@ Pipe make_pipe() {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw storage_error("pipe", "open one", errno);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// The system call itself: its declaration in glibc 2.36 is not for C++.
+Descriptor pid_file(pid_t pid) {
+  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -83,8 +88,7 @@ Child spawn(const SpawnOptions& options) {
   if (pid == 0) become_rank(prepared, options);
   if (pid < 0) throw storage_error("process", "start a rank", errno);
   ::setpgid(pid, pid);  // here too: whoever comes first
-  return {pid, Descriptor(::pidfd_open(pid, 0)), std::move(prepared.out.read),
-          std::move(prepared.err.read)};
+  return {pid, pid_file(pid), std::move(prepared.out.read), std::move(prepared.err.read)};
 }
 
 Descriptor text_file(const std::string& text) {
