@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "convoy/base/cpu.h"
 #include "convoy/base/error.h"
 #include "convoy/base/lane_tree.h"
 
@@ -61,6 +62,7 @@ std::int32_t SumOrder::plan(Range lanes) {
 
 void SumOrder::add(std::span<const float* const> partials, std::span<float> sum) const {
   check(partials.size() == partials_.size(), "one pointer a partial");
+  flush_denormals();  // as where lanes are added by one rank
   if (sums_.empty()) {
     if (partials[0] != sum.data()) {
       std::memcpy(sum.data(), partials[0], sum.size_bytes());

@@ -34,6 +34,7 @@ class SumOrder {
   std::size_t partials() const { return partials_.size(); }
 
   /// sum[i] = the partials' [i] added in the tree's order. `sum` may be one of them.
+  /// The calling thread flushes denormals to zero from then on.
   /// Requires: as many partials as partials(), each as long as `sum`.
   void add(std::span<const float* const> partials, std::span<float> sum) const;
 

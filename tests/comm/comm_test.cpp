@@ -291,7 +291,8 @@ std::string name_of_case(const testing::TestParamInfo<std::tuple<Transport, int>
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryComm,
-                         testing::Combine(testing::Values(Transport::tcp),
+                         testing::Combine(testing::Values(Transport::tcp,
+                                                          Transport::shared),
                                           testing::Range(1, 6)),
                          name_of_case);
 

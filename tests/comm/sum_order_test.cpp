@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <thread>
 
 #include "convoy/base/lane_tree.h"
 #include "tests/comm/lane_sums.h"
@@ -94,6 +95,16 @@ TEST(SumOrder, HasOnePartialARankWithAsManyLanes) {
     const SumOrder order(static_cast<std::size_t>(ranks), ranks);
     EXPECT_EQ(order.partials(), static_cast<std::size_t>(ranks));
   }
+}
+
+TEST(SumOrder, FlushesDenormalsAsComputeThreadsDo) {
+  const std::vector<std::vector<float>> partials{{1e-39f}, {1e-39f}, {1e-39f}};
+  std::vector<float> sum{1};
+  const auto add = [&] { SumOrder(3, 3).add(pointers(partials), sum); };
+
+  std::thread(add).join();
+
+  EXPECT_EQ(std::memcmp(sum.data(), "\0\0\0", sizeof(float)), 0);
 }
 
 TEST(SumOrder, SumsNothing) {
