@@ -30,12 +30,6 @@ Settings SettingArguments::resolve() const {
 
 namespace {
 
-std::string join_arguments(int argc, char** argv) {
-  std::string text = argv[0];
-  for (int i = 1; i < argc; ++i) text += std::string(" ") + argv[i];
-  return text;
-}
-
 ExitCode fail(ExitCode code, const char* kind, const char* what) {
   std::fprintf(stderr, "convoy: %s: %s\n", kind, what);
   return code;
@@ -62,7 +56,7 @@ ExitCode run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_details());
   Action action;
-  add_train_command(app, action, join_arguments(argc, argv));
+  add_train_command(app, action, {argv, argv + argc});
   add_eval_command(app, action);
   add_models_command(app, action);
   add_data_command(app, action);

@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
+#include <cstdlib>
 #include <memory>
 
 #include "apps/commands.h"
-#include "convoy/base/cpu.h"
+#include "apps/rank.h"
+#include "apps/training.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/alone_comm.h"
+#include "convoy/launch/launcher.h"
+#include "convoy/launch/rank_variables.h"
+#include "convoy/train/progress.h"
+#include "convoy/train/settings_compare.h"
+#include "convoy/train/settings_resolve.h"
 #include "convoy/train/settings_schema.h"
-#include "convoy/train/trainer.h"
-#include "convoy/train/version.h"
+#include "convoy/train/workload.h"
 
 namespace convoy {
 namespace {
@@ -22,72 +28,110 @@ struct TrainArguments {
   bool dry_run = false;
 };
 
-/// Prints. A failed write is ignored: a run does not end because nobody reads.
-void say(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+/// A flag, with dashes or underscores, that sets a setting.
+void add_setting_flag(CLI::App& command, TrainArguments& arguments,
+                      const std::string& flags, const std::string& setting,
+                      const std::string& help) {
+  command.add_option_function<std::string>(
+      flags,
+      [&arguments, setting](const std::string& value) {
+        arguments.settings.assignments.push_back(setting + "=" + value);
+      },
+      help + " (" + setting + ")");
 }
 
-void say_outcome(const Outcome& outcome, RunFolder& folder) {
-  if (outcome.test) {
-    const LossSum& sum = outcome.test->sum;
-    const std::string report =
-        fmt::format("\n{}\n{}\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
-                    classification_report(outcome.test->matrix),
-                    confusion_table(outcome.test->matrix), 100 * sum.accuracy(),
-                    sum.correct, sum.samples, sum.mean_loss());
-    say(report);
-    folder.log(report);
-  }
-  say(fmt::format("run folder {}\n", folder.path().string()));
-  folder.log(outcome.reason);
-  if (outcome.code == ExitCode::done) return;
-  fmt::print(stderr, "convoy: {}\n", outcome.reason);
-  if (outcome.code == ExitCode::diverged) {
-    fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
-  }
+void add_cluster_flags(CLI::App& command, TrainArguments& arguments) {
+  const auto add = [&](const char* flags, const char* setting, const char* help) {
+    add_setting_flag(command, arguments, flags, setting, help);
+  };
+  add("-n,--nproc-per-node,--nproc_per_node", "cluster.nproc_per_node",
+      "ranks on each machine");
+  add("--nnodes", "cluster.nnodes", "machines");
+  add("--node-rank,--node_rank", "cluster.node_rank", "which of them this is, from 0");
+  add("--master-addr,--master_addr", "cluster.master_addr", "address of machine 0");
+  add("--master-port,--master_port", "cluster.master_port", "port there");
 }
 
-ExitCode train(const TrainArguments& arguments, const std::string& command_line) {
-  const Settings settings = arguments.settings.resolve();
-  Trainer trainer(settings);
+/// The settings of this process: a rank gets them from its launcher, as they were
+/// resolved there.
+Settings settings_of(const TrainArguments& arguments, const Environment& environment) {
+  const auto file = environment.find(kSettingsFile);
+  if (!environment.contains("CONVOY_RANK") || file == environment.end()) {
+    return arguments.settings.resolve();
+  }
+  return resolve_settings({}, {"/proc/self/fd/" + file->second},
+                          {.names = known_names(), .folders = {}});
+}
+
+PlaceRequest place_request(const ClusterSettings& cluster) {
+  return {.nproc_per_node = cluster.nproc_per_node,
+          .nnodes = cluster.nnodes,
+          .node_rank = cluster.node_rank,
+          .master_addr = cluster.master_addr,
+          .master_port = cluster.master_port};
+}
+
+/// Columns of the terminal that this process draws on; 0: it draws on none.
+int drawing_width(const Environment& environment) {
+  const auto told = environment.find(kTerminal);
+  if (told != environment.end()) return std::atoi(told->second.c_str());
+  return is_terminal(stdout) ? terminal_width(stdout) : 0;
+}
+
+ExitCode launch_ranks(const Settings& settings, const Place& place,
+                      const std::vector<std::string>& command) {
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
+  };
+  return launch({.place = place,
+                 .arguments = command,
+                 .settings = to_yaml(settings),
+                 .compared = compared_settings(settings),
+                 .join_timeout = milliseconds(settings.cluster.timeout),
+                 .silence = milliseconds(settings.cluster.operation_timeout),
+                 .pin = settings.cluster.pin,
+                 .threads = settings.cluster.threads,
+                 .terminal_width = is_terminal(stdout) ? terminal_width(stdout) : 0});
+}
+
+ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& command) {
+  const Environment environment = current_environment();
+  const Settings settings = settings_of(arguments, environment);
+  const Place place = find_place(place_request(settings.cluster), environment);
+  AloneComm alone;
   if (arguments.dry_run) {
-    fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
+    say_plan(settings, alone);
+    fmt::print("place     {}\n", describe(place));
     return ExitCode::done;
   }
-  // From here on Ctrl-C ends the run cleanly; before, it just ends.
-  const StopRequest stop;
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
-  RunFolder folder = RunFolder::create(
-      settings.run.dir, settings.run.name,
-      default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
-  // The name is this run's alone: the file repeats the run under another one, with the
-  // same lanes and so to the same bits on any number of ranks.
-  Settings repeatable = settings;
-  repeatable.run.name.clear();
-  repeatable.train.lanes = static_cast<int>(chosen_lanes(settings));
-  folder.write_config(to_yaml(repeatable));
-  folder.log(version_details());
-  folder.log(trainer.plan());
-  say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
-  Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
-  const Outcome outcome = trainer.train(folder, progress, stop, command_line);
-  say_outcome(outcome, folder);
-  return outcome.code;
+  const TrainingView view{.command_line = join(command, " "),
+                          .terminal_width = drawing_width(environment)};
+  switch (place.duty) {
+    case Duty::launch:
+      return launch_ranks(settings, place, command);
+    case Duty::rank:
+      return join_and_train(settings, place, view);
+    case Duty::alone:
+      break;
+  }
+  return run_training(settings, alone, view);
 }
 
 }  // namespace
 
-void add_train_command(CLI::App& app, Action& action, const std::string& command_line) {
+void add_train_command(CLI::App& app, Action& action,
+                       const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<TrainArguments>();
   CLI::App* command = app.add_subcommand("train", "Train a model");
   command->footer(
       "Examples:\n"
       "  convoy train experiment=fashion_lenet5\n"
       "  convoy train model=cnn1 data=mnist train.epochs=2 optimizer.lr=0.05\n"
+      "  convoy train -n 4 model=vgg11 data=cifar10    on four processes\n"
       "  convoy train --config runs/NAME/config.yaml   repeats a run\n\n" +
       settings_help(known_names()));
   arguments->settings.add_to(*command);
+  add_cluster_flags(*command, *arguments);
   command->add_flag("--dry-run", arguments->dry_run,
                     "print the resolved settings and the plan, train nothing");
   command->callback([arguments, command_line, &action] {

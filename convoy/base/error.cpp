@@ -46,7 +46,9 @@ InputError storage_error(const std::string& path, const std::string& attempted,
 }
 
 PeerError::PeerError(int rank, const std::string& what_we_waited_for)
-    : std::runtime_error("rank " + std::to_string(rank) + ": " + what_we_waited_for),
+    : std::runtime_error(
+          (rank == kAnyRank ? "any rank" : "rank " + std::to_string(rank)) + ": " +
+          what_we_waited_for),
       rank_(rank) {}
 
 void check(bool holds, std::string_view claim, const char* file, int line) {

@@ -30,7 +30,8 @@ enum class InputKind {
   usage,     // the command line
   settings,  // a setting's name or value
   data,      // the content of a dataset or checkpoint
-  storage    // a file or folder that cannot be read or written
+  storage,   // a file or folder that cannot be read or written
+  admission  // who may join a job: its token, or a place in it that is taken
 };
 
 /// Bad input. Retrying without changing the input cannot help.
@@ -47,6 +48,9 @@ class InputError : public std::runtime_error {
 /// The error of a failed system call on `path`; `errno_value` says why.
 InputError storage_error(const std::string& path, const std::string& attempted,
                          int errno_value);
+
+/// The rank of a PeerError when any of them would have done.
+inline constexpr int kAnyRank = -1;
 
 /// A rank that did not answer. The Comm it came from is of no further use.
 class PeerError : public std::runtime_error {

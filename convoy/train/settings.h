@@ -101,8 +101,17 @@ struct StrategySettings {
   bool operator==(const StrategySettings&) const = default;
 };
 
+/// Where zero, -1 or nothing stands, who started this process may say it.
 struct ClusterSettings {
-  int threads = 0;  // of a rank; 0: all cores this process may use
+  int nproc_per_node = 0;         // ranks on each machine; 0: one
+  int nnodes = 0;                 // machines; 0: one
+  int node_rank = -1;             // which of them this is
+  std::string master_addr;        // where node 0 is
+  int master_port = 0;            // 0: any free one on one machine, 29500 on several
+  int threads = 0;                // of a rank; 0: its share of this machine's cores
+  bool pin = true;                // each rank to cores of its own, if there are enough
+  double timeout = 300;           // seconds in which all ranks have to come
+  double operation_timeout = 60;  // seconds in which a rank has to answer
 
   bool operator==(const ClusterSettings&) const = default;
 };

@@ -12,6 +12,7 @@
 #include "convoy/network/lanes.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/single.h"
+#include "tests/allocation_count.h"
 #include "tests/network/made_up.h"
 
 namespace {
@@ -68,6 +69,9 @@ void operator delete(void* memory, std::size_t, Alignment) noexcept { release(me
 void operator delete[](void* memory, std::size_t, Alignment) noexcept { release(memory); }
 
 namespace convoy {
+
+long allocation_count() { return allocations; }
+
 namespace {
 
 constexpr std::size_t kBatch = 20;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "apps/training.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+#include "convoy/train/trainer.h"
+#include "convoy/train/version.h"
+
+namespace convoy {
+namespace {
+
+/// Prints. A failed write is ignored: a run does not end because nobody reads.
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void say_outcome(const Outcome& outcome, RunFolder& folder) {
+  if (outcome.test) {
+    const LossSum& sum = outcome.test->sum;
+    const std::string report =
+        fmt::format("\n{}\n{}\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
+                    classification_report(outcome.test->matrix),
+                    confusion_table(outcome.test->matrix), 100 * sum.accuracy(),
+                    sum.correct, sum.samples, sum.mean_loss());
+    say(report);
+    folder.log(report);
+  }
+  say(fmt::format("run folder {}\n", folder.path().string()));
+  folder.log(outcome.reason);
+  if (outcome.code == ExitCode::done) return;
+  fmt::print(stderr, "convoy: {}\n", outcome.reason);
+  if (outcome.code == ExitCode::diverged) {
+    fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
+  }
+}
+
+/// The name is this run's alone: the file repeats the run under another one, with the
+/// same lanes and so to the same bits on any number of ranks.
+Settings repeatable(const Settings& settings, int ranks) {
+  Settings copy = settings;
+  copy.run.name.clear();
+  copy.train.lanes = static_cast<int>(chosen_lanes(settings, ranks));
+  return copy;
+}
+
+RunFolder make_folder(const Settings& settings, const std::string& plan, int ranks) {
+  RunFolder folder = RunFolder::create(
+      settings.run.dir, settings.run.name,
+      default_run_name(settings.model.name, chosen_strategy(settings, ranks),
+                       std::time(nullptr)));
+  folder.write_config(to_yaml(repeatable(settings, ranks)));
+  folder.log(version_details());
+  folder.log(plan);
+  return folder;
+}
+
+ExitCode train_as_first(const Settings& settings, Trainer& trainer,
+                        const StopRequest& stop, const TrainingView& view, int ranks) {
+  RunFolder folder = make_folder(settings, trainer.plan(), ranks);
+  if (view.on_folder) view.on_folder(folder.path());
+  say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
+  Progress progress(stdout, view.terminal_width > 0, view.terminal_width);
+  const Outcome outcome = trainer.train(&folder, &progress, stop, view.command_line);
+  say_outcome(outcome, folder);
+  return outcome.code;
+}
+
+}  // namespace
+
+ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view) {
+  Trainer trainer(settings, comm);
+  // From here on Ctrl-C ends the run cleanly; before, it just ends.
+  const StopRequest stop;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
+  if (comm.is_first()) {
+    return train_as_first(settings, trainer, stop, view, comm.ranks());
+  }
+  return trainer.train(nullptr, nullptr, stop, view.command_line).code;
+}
+
+void say_plan(const Settings& settings, Comm& comm) {
+  const Trainer trainer(settings, comm);
+  fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
+}
+
+}  // namespace convoy

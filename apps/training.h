@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training run as a person sees it: plan, progress, outcome.
+
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "convoy/base/exit_code.h"
+#include "convoy/comm/comm.h"
+#include "convoy/train/settings.h"
+
+namespace convoy {
+
+struct TrainingView {
+  std::string command_line;
+  int terminal_width = 0;  // of stdout; 0: it is no terminal
+  /// Told where the run's folder is, as soon as there is one.
+  std::function<void(const std::filesystem::path&)> on_folder = nullptr;
+};
+
+/// Trains. The first rank says what there is to say; the others say nothing.
+ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view);
+
+/// Prints settings and plan.
+void say_plan(const Settings& settings, Comm& comm);
+
+}  // namespace convoy

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/async_comm.h"
+
+#include <algorithm>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+AsyncComm::AsyncComm(Comm& comm) : comm_(comm), thread_([this] { serve(); }) {}
+
+AsyncComm::~AsyncComm() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  started_one_.notify_one();
+  thread_.join();
+}
+
+AsyncComm::Ticket AsyncComm::start_all_reduce(const SumOrder& order,
+                                              std::span<const float* const> partials,
+                                              std::span<float> whole) {
+  return start_reduction(Kind::all_reduce, order, partials, whole);
+}
+
+AsyncComm::Ticket AsyncComm::start_reduce_scatter(const SumOrder& order,
+                                                  std::span<const float* const> partials,
+                                                  std::span<float> whole) {
+  return start_reduction(Kind::reduce_scatter, order, partials, whole);
+}
+
+AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const SumOrder& order,
+                                             std::span<const float* const> partials,
+                                             std::span<float> whole) {
+  check(partials.size() <= kMostPartials, "no more partials than a job has room for");
+  return start([&](Job& job) {
+    job.kind = kind;
+    job.order = &order;
+    std::ranges::copy(partials, job.partials.begin());
+    job.partial_count = partials.size();
+    job.whole = whole;
+  });
+}
+
+AsyncComm::Ticket AsyncComm::start_all_gather_parts(std::span<float> whole) {
+  return start([&](Job& job) {
+    job.kind = Kind::all_gather_parts;
+    job.whole = whole;
+  });
+}
+
+AsyncComm::Ticket AsyncComm::start_broadcast(std::span<std::byte> bytes, int root) {
+  return start([&](Job& job) {
+    job.kind = Kind::broadcast;
+    job.bytes = bytes;
+    job.root = root;
+  });
+}
+
+template <class Fill>
+AsyncComm::Ticket AsyncComm::start(const Fill& fill) {
+  std::unique_lock lock(mutex_);
+  wait_until(lock, [&] { return started_ - finished_ < kMostJobs; });
+  fill(jobs_[started_ % kMostJobs]);
+  const Ticket ticket{++started_};
+  lock.unlock();
+  started_one_.notify_one();
+  return ticket;
+}
+
+void AsyncComm::wait(Ticket ticket) {
+  std::unique_lock lock(mutex_);
+  check(ticket.number <= started_, "a ticket is of an operation that was started");
+  wait_until(lock, [&] { return finished_ >= ticket.number; });
+  if (failed_ != 0 && ticket.number >= failed_) std::rethrow_exception(failure_);
+}
+
+void AsyncComm::wait_all() { wait({started_}); }
+
+double AsyncComm::exposed_seconds() const {
+  const std::lock_guard lock(mutex_);
+  return exposed_seconds_;
+}
+
+template <class Condition>
+void AsyncComm::wait_until(std::unique_lock<std::mutex>& lock, const Condition& holds) {
+  if (holds()) return;
+  const Stopwatch watch;
+  finished_one_.wait(lock, holds);
+  exposed_seconds_ += watch.seconds();
+}
+
+/// After a failure the Comm is of no use: what follows fails with it.
+void AsyncComm::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    started_one_.wait(lock, [&] { return closing_ || started_ > finished_; });
+    if (closing_) return;
+    const Job& job = jobs_[finished_ % kMostJobs];
+    if (failed_ == 0) {
+      lock.unlock();
+      std::exception_ptr thrown;
+      try {
+        run(job);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      lock.lock();
+      if (thrown) {
+        failure_ = thrown;
+        failed_ = finished_ + 1;
+      }
+    }
+    ++finished_;
+    finished_one_.notify_all();
+  }
+}
+
+void AsyncComm::run(const Job& job) {
+  const std::span partials(job.partials.data(), job.partial_count);
+  switch (job.kind) {
+    case Kind::all_reduce:
+      return comm_.all_reduce(*job.order, partials, job.whole);
+    case Kind::reduce_scatter:
+      return comm_.reduce_scatter(*job.order, partials, job.whole);
+    case Kind::all_gather_parts:
+      return comm_.all_gather_parts(job.whole);
+    case Kind::broadcast:
+      return comm_.broadcast(job.bytes, job.root);
+  }
+}
+
+}  // namespace convoy

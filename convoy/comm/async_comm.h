@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AsyncComm: collective operations in the background, by one thread, in call order.
+//
+//   const AsyncComm::Ticket ticket = async.start_all_reduce(order, partials, gradients);
+//   ... compute ...
+//   async.wait(ticket);
+//
+// All ranks start the same operations in the same order. What an operation is given must
+// live, and be left alone, until a wait for it has returned. The Comm may be used
+// directly while no operation is under way. Steady use allocates nothing.
+
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include "convoy/comm/comm.h"
+
+namespace convoy {
+
+class AsyncComm {
+ public:
+  /// Names an operation that was started.
+  struct Ticket {
+    std::uint64_t number = 0;
+  };
+
+  /// The most partials of a rank, and the most operations under way; one more waits.
+  static constexpr std::size_t kMostPartials = 64, kMostJobs = 64;
+
+  /// Borrows the Comm for as long as it lives.
+  explicit AsyncComm(Comm& comm);
+  /// Waits for the operation under way; those not begun are dropped.
+  ~AsyncComm();
+  AsyncComm(const AsyncComm&) = delete;
+  AsyncComm& operator=(const AsyncComm&) = delete;
+
+  /// `order` is borrowed; the pointers in `partials` are copied.
+  Ticket start_all_reduce(const SumOrder& order, std::span<const float* const> partials,
+                          std::span<float> whole);
+  Ticket start_reduce_scatter(const SumOrder& order,
+                              std::span<const float* const> partials,
+                              std::span<float> whole);
+  Ticket start_all_gather_parts(std::span<float> whole);
+  Ticket start_broadcast(std::span<std::byte> bytes, int root);
+
+  /// Returns when the operation is done. Throws the PeerError that ended it or one
+  /// before.
+  void wait(Ticket ticket);
+  /// Waits for all that were started.
+  void wait_all();
+
+  /// What callers have waited: communication that computing did not hide. The time inside
+  /// operations is in the Comm's traffic.
+  double exposed_seconds() const;
+
+ private:
+  enum class Kind { all_reduce, reduce_scatter, all_gather_parts, broadcast };
+
+  struct Job {
+    Kind kind = Kind::broadcast;
+    const SumOrder* order = nullptr;
+    std::array<const float*, kMostPartials> partials{};
+    std::size_t partial_count = 0;
+    std::span<float> whole{};
+    std::span<std::byte> bytes{};
+    int root = 0;
+  };
+
+  Ticket start_reduction(Kind kind, const SumOrder& order,
+                         std::span<const float* const> partials, std::span<float> whole);
+  template <class Fill>
+  Ticket start(const Fill& fill);
+  template <class Condition>
+  void wait_until(std::unique_lock<std::mutex>& lock, const Condition& holds);
+  void serve();
+  void run(const Job& job);
+
+  Comm& comm_;
+  mutable std::mutex mutex_;
+  std::condition_variable started_one_, finished_one_;
+  std::array<Job, kMostJobs> jobs_{};         // by number, round and round
+  std::uint64_t started_ = 0, finished_ = 0;  // operations so far
+  std::uint64_t failed_ = 0;  // the number of the first that failed; 0: none
+  std::exception_ptr failure_;
+  double exposed_seconds_ = 0;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Comm: how the ranks of a job talk.
+//
+//   comm.all_reduce(order, partials, gradients);
+//
+// All ranks call the same collective operations in the same order, from one thread at a
+// time (AsyncComm is a thread for that). No wait for another rank lasts longer than the
+// timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
+// Comm is of no further use. A rank that fails should destroy its Comm, so that others
+// fail at once. Through shared memory, steady use allocates nothing; over TCP, Gloo
+// allocates for every message. Sums are added in the order of the lane tree, so they have
+// the same bits on any number of ranks.
+
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "convoy/base/range.h"
+#include "convoy/comm/sum_order.h"
+
+namespace convoy {
+
+enum class Operation {
+  send,
+  receive,
+  broadcast,
+  gather,
+  scatter,
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  barrier
+};
+inline constexpr std::size_t kOperations = 9;
+
+/// As in "all_reduce".
+std::string_view name_of(Operation operation);
+
+/// What the calls of one operation have cost this rank so far.
+struct Traffic {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes_sent = 0, bytes_received = 0;  // payload, to and from other ranks
+  double seconds = 0;                                // inside calls
+
+  Traffic& operator+=(const Traffic& other);
+};
+
+/// Keeps messages of one kind apart from those of another.
+enum class Tag : std::uint32_t {};
+
+class Comm {
+ public:
+  Comm(int rank, int ranks);
+  virtual ~Comm() = default;
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  bool is_first() const { return rank_ == 0; }
+
+  void send(std::span<const std::byte> bytes, int to, Tag tag);
+  void receive(std::span<std::byte> bytes, int from, Tag tag);
+  /// From whoever sends first; returns who that was.
+  int receive_from_any(std::span<std::byte> bytes, Tag tag);
+
+  void broadcast(std::span<std::byte> bytes, int root);
+  /// `all` is, on the root, what the ranks gave, one after the other; `sizes` is how many
+  /// bytes each of them gives, and the same on all ranks. Elsewhere `all` is empty.
+  void gather(std::span<const std::byte> own, std::span<std::byte> all,
+              std::span<const std::size_t> sizes, int root);
+  /// The reverse of gather.
+  void scatter(std::span<const std::byte> all, std::span<std::byte> own,
+               std::span<const std::size_t> sizes, int root);
+  /// What all ranks gave, one after the other, on all. Requires: equal sizes.
+  void all_gather(std::span<const std::byte> own, std::span<std::byte> all);
+  /// Each rank's even_part of `whole` becomes everyone's.
+  void all_gather_parts(std::span<float> whole);
+
+  /// Adds the ranks' partials; `whole` gets the sum, in this rank's even_part alone.
+  /// `partials` are this rank's, of the length of `whole`, which may be one of them.
+  void reduce_scatter(const SumOrder& order, std::span<const float* const> partials,
+                      std::span<float> whole);
+  /// As reduce_scatter, and all of the sum on all ranks.
+  void all_reduce(const SumOrder& order, std::span<const float* const> partials,
+                  std::span<float> whole);
+
+  void barrier();
+
+  const Traffic& traffic(Operation operation) const {
+    return traffic_[static_cast<std::size_t>(operation)];
+  }
+  Traffic total_traffic() const;
+
+ protected:
+  /// What goes to each rank and what comes from it. Nothing, where a span is empty; one's
+  /// own are not looked at.
+  struct Exchange {
+    Operation operation;
+    std::span<const std::span<const std::byte>> to;
+    std::span<const std::span<std::byte>> from;
+  };
+
+  struct Reduction {
+    Operation operation;  // reduce_scatter or all_reduce
+    const SumOrder& order;
+    std::span<const float* const> partials;
+    std::span<float> whole;
+
+    bool to_all() const { return operation == Operation::all_reduce; }
+  };
+
+  /// The even_part of `count` elements that is a rank's.
+  Range part_of(int rank, std::size_t count) const;
+
+ private:
+  virtual void do_send(std::span<const std::byte> bytes, int to, Tag tag) = 0;
+  virtual void do_receive(std::span<std::byte> bytes, int from, Tag tag) = 0;
+  virtual int do_receive_from_any(std::span<std::byte> bytes, Tag tag) = 0;
+  virtual void do_exchange(const Exchange& exchange) = 0;
+  virtual void do_reduce(const Reduction& reduction) = 0;
+
+  class Counted;
+  void clear_exchange();
+  void exchange(Operation operation);
+  void reduce(const Reduction& reduction);
+
+  int rank_, ranks_;
+  std::array<Traffic, kOperations> traffic_;
+  std::vector<std::span<const std::byte>> to_;  // by rank, of the exchange at hand
+  std::vector<std::span<std::byte>> from_;
+};
+
+}  // namespace convoy

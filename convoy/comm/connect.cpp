@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is where, and by which way ranks talk. All ranks come to the same answer, since
+// each decides from what all have said in the store.
+
+#include "convoy/comm/connect.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+#include "convoy/comm/alone_comm.h"
+#include "convoy/comm/shared_comm.h"
+
+namespace convoy {
+namespace {
+
+/// One said by each rank, or by one of them, under a name of this Comm.
+class Notes {
+ public:
+  Notes(const CommOptions& options, KeyValueStore& store)
+      : options_(options), store_(store) {}
+
+  void say(const std::string& topic, const std::string& text) {
+    store_.set(key(topic, options_.rank), std::as_bytes(std::span(text)));
+  }
+
+  std::string heard(const std::string& topic, int rank) {
+    try {
+      const std::vector<std::byte> bytes = store_.get(key(topic, rank), options_.timeout);
+      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    } catch (const PeerError& error) {
+      throw PeerError(rank, fmt::format("did not come to connect ({})", error.what()));
+    }
+  }
+
+  std::vector<std::string> heard_from_all(const std::string& topic) {
+    std::vector<std::string> texts;
+    for (int rank = 0; rank < options_.ranks; ++rank) {
+      texts.push_back(heard(topic, rank));
+    }
+    return texts;
+  }
+
+ private:
+  std::string key(const std::string& topic, int rank) const {
+    return fmt::format("{}/{}/{}", options_.name, topic, rank);
+  }
+
+  const CommOptions& options_;
+  KeyValueStore& store_;
+};
+
+/// Equal for ranks that can see each other's processes and share memory.
+std::string machine() {
+  std::error_code none;
+  const auto processes = std::filesystem::read_symlink("/proc/self/ns/pid", none);
+  const std::filesystem::path boot = "/proc/sys/kernel/random/boot_id";
+  if (none || !std::filesystem::exists(boot)) return fmt::format("alone {}", ::getpid());
+  return fmt::format("{} {} {}", read_text(boot), processes.string(), ::geteuid());
+}
+
+SegmentPlace parse_place(const std::string& text) {
+  SegmentPlace place;
+  const bool whole =
+      std::sscanf(text.c_str(), "%d %d", &place.process, &place.descriptor) == 2;
+  if (whole) return place;
+  throw InputError(InputKind::storage, {.where = "shared memory of rank 0",
+                                        .found = text,
+                                        .expected = "where it is",
+                                        .hint = ""});
+}
+
+std::unique_ptr<SharedSegment> make_segment(const CommOptions& options, Notes& notes) {
+  try {
+    auto segment = std::make_unique<SharedSegment>(0, options.ranks, options.timeout);
+    const SegmentPlace place = segment->place();
+    notes.say("segment", fmt::format("{} {}", place.process, place.descriptor));
+    return segment;
+  } catch (const InputError& error) {
+    notes.say("segment", error.what());
+    throw;
+  }
+}
+
+std::unique_ptr<SharedSegment> open_segment(const CommOptions& options, Notes& notes) {
+  const SegmentPlace place = parse_place(notes.heard("segment", 0));
+  return std::make_unique<SharedSegment>(options.rank, options.ranks, options.timeout,
+                                         place);
+}
+
+std::vector<int> processes_of_all(Notes& notes) {
+  std::vector<int> processes;
+  for (const std::string& text : notes.heard_from_all("process")) {
+    processes.push_back(std::atoi(text.c_str()));
+  }
+  return processes;
+}
+
+constexpr const char* kFine = "fine";
+
+/// Null on all ranks if one of them cannot; then `why` says which and why.
+std::unique_ptr<SharedSegment> share(const CommOptions& options, Notes& notes,
+                                     std::string& why) {
+  std::unique_ptr<SharedSegment> segment;
+  std::string outcome = kFine;
+  notes.say("process", std::to_string(::getpid()));
+  try {
+    segment =
+        options.rank == 0 ? make_segment(options, notes) : open_segment(options, notes);
+    segment->watch(processes_of_all(notes));
+  } catch (const InputError& error) {
+    outcome = error.what();
+  }
+  notes.say("shared", outcome);
+  const std::vector<std::string> outcomes = notes.heard_from_all("shared");
+  const auto bad = std::ranges::find_if(outcomes, [](auto& o) { return o != kFine; });
+  if (bad == outcomes.end()) return segment;
+  why = fmt::format("rank {}: {}", bad - outcomes.begin(), *bad);
+  return nullptr;
+}
+
+/// As share, where the ranks are too many or on several machines, too.
+std::unique_ptr<SharedSegment> try_to_share(const CommOptions& options,
+                                            KeyValueStore& store, std::string& why) {
+  if (options.ranks > SharedSegment::kMostRanks) {
+    why = fmt::format("{} ranks", options.ranks);
+    return nullptr;
+  }
+  Notes notes(options, store);
+  notes.say("machine", machine());
+  const std::vector<std::string> machines = notes.heard_from_all("machine");
+  const auto apart = std::ranges::find_if(
+      machines, [&](const std::string& each) { return each != machines[0]; });
+  if (apart == machines.end()) return share(options, notes, why);
+  why = fmt::format("rank {} is elsewhere than rank 0", apart - machines.begin());
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store) {
+  if (options.ranks == 1) return std::make_unique<AloneComm>();
+  std::unique_ptr<SharedSegment> segment;
+  if (options.transport != Transport::tcp) {
+    std::string why;
+    segment = try_to_share(options, store, why);
+    if (!segment && options.transport == Transport::shared) {
+      throw InputError(InputKind::settings, {.where = "transport",
+                                             .found = "shared, and " + why,
+                                             .expected = "ranks that can share memory",
+                                             .hint = "tcp works between all machines"});
+    }
+  }
+  auto gloo = std::make_unique<GlooComm>(options, store);
+  if (!segment) return gloo;
+  return std::make_unique<SharedComm>(std::move(segment), std::move(gloo));
+}
+
+}  // namespace convoy

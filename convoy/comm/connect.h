@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// connect: from a place among the ranks to a Comm.
+
+#pragma once
+
+#include <memory>
+
+#include "convoy/comm/comm.h"
+#include "convoy/comm/comm_options.h"
+#include "convoy/comm/key_value_store.h"
+
+namespace convoy {
+
+/// Waits for all ranks, who must ask for the same name and transport. The store is needed
+/// until this returns. Throws PeerError that names a rank which does not come.
+std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store);
+
+}  // namespace convoy

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/gloo_comm.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "convoy/base/clock.h"
+
+namespace convoy {
+namespace {
+
+/// Slots: one for each operation, one for each tag of point-to-point messages.
+constexpr std::uint64_t kFirstOperation = 16, kResults = 64;
+constexpr std::uint64_t kFirstTag = std::uint64_t{1} << 32;
+
+std::uint64_t slot_of(Operation operation) {
+  return kFirstOperation + static_cast<std::uint64_t>(operation);
+}
+
+std::uint64_t slot_of(Tag tag) { return kFirstTag + static_cast<std::uint32_t>(tag); }
+
+std::span<std::byte> bytes_of(std::span<float> numbers) {
+  return std::as_writable_bytes(numbers);
+}
+
+}  // namespace
+
+GlooComm::GlooComm(const CommOptions& options, KeyValueStore& store)
+    : Comm(options.rank, options.ranks),
+      mesh_(options, store),
+      outgoing_(static_cast<std::size_t>(options.ranks)),
+      incoming_(static_cast<std::size_t>(options.ranks)) {}
+
+void GlooComm::do_send(std::span<const std::byte> bytes, int to, Tag tag) {
+  mesh_.begin(Operation::send);
+  GlooBuffer buffer(mesh_, to, bytes);
+  buffer.send(slot_of(tag), 0, bytes.size());
+  buffer.wait_sent();
+}
+
+void GlooComm::do_receive(std::span<std::byte> bytes, int from, Tag tag) {
+  mesh_.begin(Operation::receive);
+  GlooBuffer buffer(mesh_, from, bytes);
+  buffer.receive(slot_of(tag), 0, bytes.size());
+  buffer.wait_received();
+}
+
+int GlooComm::do_receive_from_any(std::span<std::byte> bytes, Tag tag) {
+  mesh_.begin(Operation::receive);
+  std::vector<int> others(static_cast<std::size_t>(ranks()));
+  std::iota(others.begin(), others.end(), 0);
+  std::erase(others, rank());
+  const auto buffer = mesh_.data()->createUnboundBuffer(bytes.data(), bytes.size());
+  int from = -1;
+  try {
+    buffer->recv(std::move(others), slot_of(tag), 0, bytes.size());
+    buffer->waitRecv(&from, mesh_.timeout());
+  } catch (const std::exception&) {
+    mesh_.lose_any();
+  }
+  return from;
+}
+
+void GlooComm::do_exchange(const Exchange& exchange) {
+  mesh_.begin(exchange.operation);
+  const std::uint64_t slot = slot_of(exchange.operation);
+  for (std::size_t r = 0; r < exchange.from.size(); ++r) {
+    if (exchange.from[r].empty()) continue;
+    incoming_[r].emplace(mesh_, static_cast<int>(r), exchange.from[r]);
+    incoming_[r]->receive(slot, 0, exchange.from[r].size());
+  }
+  for (std::size_t r = 0; r < exchange.to.size(); ++r) {
+    if (exchange.to[r].empty()) continue;
+    outgoing_[r].emplace(mesh_, static_cast<int>(r), exchange.to[r]);
+    outgoing_[r]->send(slot, 0, exchange.to[r].size());
+  }
+  for (std::size_t r = 0; r < exchange.from.size(); ++r) {
+    if (!exchange.from[r].empty()) incoming_[r]->wait_received();
+    if (!exchange.to[r].empty()) outgoing_[r]->wait_sent();
+  }
+}
+
+/// One reduction under way.
+class GlooComm::Reducing {
+ public:
+  Reducing(GlooComm& comm, const Reduction& reduction);
+
+  void run();
+
+ private:
+  /// Memory of the results, of own partials, and of others' partials, for each rank.
+  struct Peer {
+    int rank;
+    GlooBuffer whole, staging;
+    std::vector<GlooBuffer> partials;
+    std::size_t results = 0, sends = 0;  // messages still to wait for
+  };
+
+  static constexpr std::size_t kStagingFloats = std::size_t{1} << 18;  // of one chunk
+  static constexpr std::size_t kLeastChunk = std::size_t{1} << 13;
+  static constexpr std::size_t kAhead = 3;  // chunks received before they are added
+
+  Range own() const { return comm_.part_of(comm_.rank(), reduction_.whole.size()); }
+  std::size_t other_partials(int owner) const;
+  std::size_t chunk_of(int owner) const;
+  std::vector<Range> chunks_of(int owner) const;
+  std::size_t staged(std::size_t chunk, std::size_t partial) const;
+
+  void send_partials();
+  void receive_results();
+  void receive_partials(std::size_t chunk);
+  void wait_partials();
+  void add(std::size_t chunk);
+  void send_result(std::size_t chunk);
+  void finish();
+
+  GlooComm& comm_;
+  const Reduction& reduction_;
+  std::vector<Range> own_chunks_;
+  std::vector<Peer> peers_;
+};
+
+GlooComm::Reducing::Reducing(GlooComm& comm, const Reduction& reduction)
+    : comm_(comm), reduction_(reduction), own_chunks_(chunks_of(comm.rank())) {
+  const std::size_t needed = std::min(kAhead, own_chunks_.size()) *
+                             other_partials(comm.rank()) * chunk_of(comm.rank());
+  if (comm.staging_.size() < needed) comm.staging_ = AlignedBuffer<float>(needed);
+  comm.chunk_partials_.resize(reduction.order.partials());
+  peers_.reserve(static_cast<std::size_t>(comm.ranks()) - 1);
+  for (int peer = 0; peer < comm.ranks(); ++peer) {
+    if (peer == comm.rank()) continue;
+    peers_.push_back({peer,
+                      {comm.mesh_, peer, bytes_of(reduction.whole)},
+                      {comm.mesh_, peer, bytes_of(comm.staging_.span())},
+                      {}});
+    for (const float* partial : reduction.partials) {
+      peers_.back().partials.emplace_back(
+          comm.mesh_, peer, std::as_bytes(std::span(partial, reduction.whole.size())));
+    }
+  }
+}
+
+/// Partials that an owner receives.
+std::size_t GlooComm::Reducing::other_partials(int owner) const {
+  return reduction_.order.partials() - reduction_.order.partials_of(owner).size();
+}
+
+/// Elements of a chunk: a function of the owner that all ranks agree on.
+std::size_t GlooComm::Reducing::chunk_of(int owner) const {
+  return std::max(kLeastChunk, kStagingFloats / other_partials(owner));
+}
+
+std::vector<Range> GlooComm::Reducing::chunks_of(int owner) const {
+  const Range part = comm_.part_of(owner, reduction_.whole.size());
+  const std::size_t longest = chunk_of(owner);
+  std::vector<Range> chunks;
+  for (std::size_t begin = part.begin; begin < part.end; begin += longest) {
+    chunks.push_back({begin, std::min(begin + longest, part.end)});
+  }
+  return chunks;
+}
+
+/// Where in the staging memory a partial (of all that others have) of a chunk goes.
+std::size_t GlooComm::Reducing::staged(std::size_t chunk, std::size_t partial) const {
+  return (chunk % kAhead * other_partials(comm_.rank()) + partial) *
+         chunk_of(comm_.rank());
+}
+
+void GlooComm::Reducing::run() {
+  for (std::size_t k = 0; k < std::min(kAhead, own_chunks_.size()); ++k) {
+    receive_partials(k);
+  }
+  send_partials();
+  if (reduction_.to_all()) receive_results();
+  for (std::size_t k = 0; k < own_chunks_.size(); ++k) {
+    wait_partials();
+    add(k);
+    if (reduction_.to_all()) send_result(k);
+    if (k + kAhead < own_chunks_.size()) receive_partials(k + kAhead);
+  }
+  finish();
+}
+
+/// Gloo holds each of them back until its owner is ready to receive it.
+void GlooComm::Reducing::send_partials() {
+  for (Peer& peer : peers_) {
+    for (const Range chunk : chunks_of(peer.rank)) {
+      for (GlooBuffer& partial : peer.partials) {
+        partial.send(slot_of(Operation::all_reduce), chunk.begin * sizeof(float),
+                     chunk.size() * sizeof(float));
+      }
+      ++peer.sends;
+    }
+  }
+}
+
+/// They may be received over a partial that is yet to be sent: an owner sends the sum of
+/// a chunk only after it has received the chunk from this rank.
+void GlooComm::Reducing::receive_results() {
+  for (Peer& peer : peers_) {
+    for (const Range chunk : chunks_of(peer.rank)) {
+      peer.whole.receive(kResults, chunk.begin * sizeof(float),
+                         chunk.size() * sizeof(float));
+      ++peer.results;
+    }
+  }
+}
+
+void GlooComm::Reducing::receive_partials(std::size_t chunk) {
+  const std::size_t bytes = own_chunks_[chunk].size() * sizeof(float);
+  std::size_t number = 0;
+  for (Peer& peer : peers_) {
+    const std::size_t count = reduction_.order.partials_of(peer.rank).size();
+    for (std::size_t i = 0; i < count; ++i) {
+      peer.staging.receive(slot_of(Operation::all_reduce),
+                           staged(chunk, number++) * sizeof(float), bytes);
+    }
+  }
+}
+
+void GlooComm::Reducing::wait_partials() {
+  for (Peer& peer : peers_) {
+    const std::size_t count = reduction_.order.partials_of(peer.rank).size();
+    for (std::size_t i = 0; i < count; ++i) peer.staging.wait_received();
+  }
+}
+
+void GlooComm::Reducing::add(std::size_t chunk) {
+  const Range range = own_chunks_[chunk];
+  const Range own = reduction_.order.partials_of(comm_.rank());
+  std::size_t number = 0;
+  for (std::size_t p = 0; p < comm_.chunk_partials_.size(); ++p) {
+    const bool mine = own.begin <= p && p < own.end;
+    comm_.chunk_partials_[p] = mine ? reduction_.partials[p - own.begin] + range.begin
+                                    : comm_.staging_.data() + staged(chunk, number++);
+  }
+  reduction_.order.add(comm_.chunk_partials_,
+                       reduction_.whole.subspan(range.begin, range.size()));
+}
+
+void GlooComm::Reducing::send_result(std::size_t chunk) {
+  const Range range = own_chunks_[chunk];
+  for (Peer& peer : peers_) {
+    peer.whole.send(kResults, range.begin * sizeof(float), range.size() * sizeof(float));
+  }
+}
+
+void GlooComm::Reducing::finish() {
+  for (Peer& peer : peers_) {
+    for (; peer.results > 0; --peer.results) peer.whole.wait_received();
+    for (; peer.sends > 0; --peer.sends) {
+      for (GlooBuffer& partial : peer.partials) partial.wait_sent();
+    }
+    if (!reduction_.to_all()) continue;
+    for (std::size_t k = 0; k < own_chunks_.size(); ++k) peer.whole.wait_sent();
+  }
+}
+
+void GlooComm::do_reduce(const Reduction& reduction) {
+  mesh_.begin(reduction.operation);
+  Reducing(*this, reduction).run();
+}
+
+}  // namespace convoy

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GlooComm: a Comm over TCP, by Gloo.
+//
+// A reduction is direct: the owner of a part receives the others' partials of it, adds
+// them in the tree's order and, in an all-reduce, sends the sum to all. Parts go in
+// chunks, so that sending, receiving and adding overlap:
+//
+//   others -> own     partials of chunk  k+1, k+2 ...    (Gloo's thread)
+//   own               adds the partials of chunk k       (the caller's)
+//   own -> others     sum of chunk k-1, k-2 ...          (Gloo's thread)
+//
+// A rank sends its partials of what others own, and its part to each of them: the least
+// that sums in a fixed order allow, and as much as a ring sends.
+
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "convoy/base/aligned.h"
+#include "convoy/comm/comm.h"
+#include "convoy/comm/gloo_mesh.h"
+
+namespace convoy {
+
+class GlooComm final : public Comm {
+ public:
+  GlooComm(const CommOptions& options, KeyValueStore& store);
+
+  GlooMesh& mesh() { return mesh_; }
+
+ private:
+  class Reducing;
+
+  void do_send(std::span<const std::byte> bytes, int to, Tag tag) override;
+  void do_receive(std::span<std::byte> bytes, int from, Tag tag) override;
+  int do_receive_from_any(std::span<std::byte> bytes, Tag tag) override;
+  void do_exchange(const Exchange& exchange) override;
+  void do_reduce(const Reduction& reduction) override;
+
+  GlooMesh mesh_;
+  std::vector<std::optional<GlooBuffer>> outgoing_, incoming_;  // by rank
+  AlignedBuffer<float> staging_;  // others' partials of the chunks under way
+  std::vector<const float*> chunk_partials_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GlooMesh: every rank connected to every other by Gloo's TCP transport.
+//
+// There are two connections between any two ranks. One carries data. The other, the
+// lifeline, carries at most one word: a rank that gives up because it lost another says
+// which, before it closes. So all ranks name the one that was lost first, and not one
+// that merely went down with it.
+//
+// A connection is used only after both ends have shown that they know what only the
+// ranks of this job can read in the store: a stranger who comes first is not let in.
+
+#pragma once
+
+#include <gloo/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "convoy/base/clock.h"
+#include "convoy/comm/comm.h"
+#include "convoy/comm/comm_options.h"
+#include "convoy/comm/key_value_store.h"
+
+namespace convoy {
+
+class GlooMesh {
+ public:
+  /// Connects; returns when all ranks are connected to this one.
+  GlooMesh(const CommOptions& options, KeyValueStore& store);
+  ~GlooMesh();
+  GlooMesh(const GlooMesh&) = delete;
+  GlooMesh& operator=(const GlooMesh&) = delete;
+
+  /// What is being done, for messages.
+  void begin(Operation operation) { operation_ = operation; }
+
+  std::chrono::milliseconds timeout() const { return timeout_; }
+  const std::shared_ptr<::gloo::Context>& data() const { return data_; }
+
+  /// Throws PeerError that names `peer`, or the one because of which `peer` has left,
+  /// after having told the others.
+  [[noreturn]] void lose(int peer, bool silent);
+
+  /// As lose, when any rank might have answered and none did.
+  [[noreturn]] void lose_any();
+
+ private:
+  std::vector<std::byte> invitation(std::span<::gloo::Context* const> contexts) const;
+  void accept(int peer, std::span<const std::byte> invitation);
+  void greet_all();
+  void watch();
+  int cause_of_leaving(int peer);
+  void say_farewell(int cause);
+
+  int rank_, ranks_;
+  std::chrono::milliseconds timeout_;
+  Operation operation_ = Operation::barrier;
+  std::vector<std::byte> secret_;
+  std::vector<std::vector<std::byte>> secrets_;  // by rank
+  std::shared_ptr<::gloo::Context> data_, lifeline_;
+  std::vector<std::int32_t> farewells_;  // by rank; kNone before it came
+  std::vector<std::unique_ptr<::gloo::transport::UnboundBuffer>> watches_;  // by rank
+};
+
+/// Memory for messages to and from one rank. What gloo throws becomes PeerError.
+/// Messages of one slot arrive in the order in which they were sent.
+class GlooBuffer {
+ public:
+  /// Borrows both for as long as it lives.
+  GlooBuffer(GlooMesh& mesh, int peer, std::span<std::byte> memory);
+  GlooBuffer(GlooMesh& mesh, int peer, std::span<const std::byte> memory);
+
+  void send(std::uint64_t slot, std::size_t offset, std::size_t bytes);
+  void receive(std::uint64_t slot, std::size_t offset, std::size_t bytes);
+
+  /// Waits for one more of the messages sent, or of those to be received.
+  void wait_sent();
+  void wait_received();
+
+ private:
+  template <class Action>
+  void run(const Action& action);
+
+  GlooMesh& mesh_;
+  int peer_;
+  std::unique_ptr<::gloo::transport::UnboundBuffer> buffer_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/shared_comm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+/// Piece `number` of something that is cut every `longest`.
+Range piece(std::size_t size, std::size_t longest, std::size_t number) {
+  return {std::min(size, number * longest), std::min(size, (number + 1) * longest)};
+}
+
+std::size_t pieces(std::size_t size, std::size_t longest) {
+  return (size + longest - 1) / longest;
+}
+
+}  // namespace
+
+SharedComm::SharedComm(std::unique_ptr<SharedSegment> segment,
+                       std::unique_ptr<GlooComm> messages)
+    : Comm(segment->rank(), segment->ranks()),
+      segment_(std::move(segment)),
+      messages_(std::move(messages)) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    to_.emplace_back(*segment_, rank(), peer);
+    from_.emplace_back(*segment_, peer, rank());
+  }
+}
+
+void SharedComm::do_send(std::span<const std::byte> bytes, int to, Tag tag) try {
+  messages_->send(bytes, to, tag);
+} catch (const PeerError& error) {
+  segment_->announce_lost(error.rank());
+  throw;
+}
+
+void SharedComm::do_receive(std::span<std::byte> bytes, int from, Tag tag) try {
+  messages_->receive(bytes, from, tag);
+} catch (const PeerError& error) {
+  segment_->announce_lost(error.rank());
+  throw;
+}
+
+int SharedComm::do_receive_from_any(std::span<std::byte> bytes, Tag tag) try {
+  return messages_->receive_from_any(bytes, tag);
+} catch (const PeerError& error) {
+  segment_->announce_lost(error.rank());
+  throw;
+}
+
+/// Piece by piece to and from all, so that no pipe stays full while its reader waits for
+/// something else.
+void SharedComm::do_exchange(const Exchange& exchange) {
+  segment_->begin(exchange.operation);
+  const std::size_t longest = segment_->slot_bytes();
+  std::size_t rounds = 0;
+  for (std::size_t r = 0; r < to_.size(); ++r) {
+    rounds = std::max({rounds, pieces(exchange.to[r].size(), longest),
+                       pieces(exchange.from[r].size(), longest)});
+  }
+  for (std::size_t k = 0; k < rounds; ++k) {
+    for (std::size_t r = 0; r < to_.size(); ++r) {
+      const Range part = piece(exchange.to[r].size(), longest, k);
+      if (part.size() == 0) continue;
+      std::memcpy(to_[r].reserve(), exchange.to[r].data() + part.begin, part.size());
+      to_[r].post();
+    }
+    for (std::size_t r = 0; r < from_.size(); ++r) {
+      const Range part = piece(exchange.from[r].size(), longest, k);
+      if (part.size() == 0) continue;
+      std::memcpy(exchange.from[r].data() + part.begin, from_[r].front(), part.size());
+      from_[r].release();
+    }
+  }
+}
+
+/// One reduction under way.
+class SharedComm::Reducing {
+ public:
+  Reducing(SharedComm& comm, const Reduction& reduction);
+
+  void run();
+
+ private:
+  /// By how many chunks ranks may be apart: enough for one to be busy while another is
+  /// kept from running for a moment.
+  static constexpr std::size_t kAhead = SharedSegment::kSlots / 2 - 1;
+
+  Range chunk_of(int owner, std::size_t k) const;
+  void give_partials(std::size_t k);
+  void add(std::size_t k);
+  void give_result(std::size_t k);
+  void take_results(std::size_t k);
+
+  template <class Action>
+  void for_each_other(const Action& action) const;
+
+  SharedComm& comm_;
+  const Reduction& reduction_;
+  std::size_t longest_;  // elements of a chunk: a slot holds as many of all partials
+  std::size_t chunks_;
+};
+
+SharedComm::Reducing::Reducing(SharedComm& comm, const Reduction& reduction)
+    : comm_(comm), reduction_(reduction) {
+  std::size_t most = 0;
+  for (int r = 0; r < comm.ranks(); ++r) {
+    most = std::max(most, reduction.order.partials_of(r).size());
+  }
+  longest_ = comm.segment_->slot_bytes() / sizeof(float) / most;
+  check(longest_ > 0, "a slot has room for a number of each partial");
+  chunks_ = pieces(comm.part_of(0, reduction.whole.size()).size(), longest_);
+  comm.chunk_partials_.resize(reduction.order.partials());
+}
+
+template <class Action>
+void SharedComm::Reducing::for_each_other(const Action& action) const {
+  for (int r = 0; r < comm_.ranks(); ++r) {
+    if (r != comm_.rank()) action(r, static_cast<std::size_t>(r));
+  }
+}
+
+Range SharedComm::Reducing::chunk_of(int owner, std::size_t k) const {
+  const Range part = comm_.part_of(owner, reduction_.whole.size());
+  const Range chunk = piece(part.size(), longest_, k);
+  return {part.begin + chunk.begin, part.begin + chunk.end};
+}
+
+/// A pipe carries, in this order: partials of chunks 0 to kAhead, the sum of 0, partials
+/// of the next, the sum of 1 ... A rank that has begun with a chunk finds that the others
+/// are done with the one before, so no more than 2 kAhead + 2 slots are on their way;
+/// with as many in a pipe no rank waits for one that waits for it.
+void SharedComm::Reducing::run() {
+  for (std::size_t k = 0; k < std::min(kAhead, chunks_); ++k) give_partials(k);
+  for (std::size_t k = 0; k < chunks_; ++k) {
+    if (k + kAhead < chunks_) give_partials(k + kAhead);
+    add(k);
+    if (!reduction_.to_all()) continue;
+    give_result(k);
+    if (k >= kAhead) take_results(k - kAhead);
+  }
+  if (!reduction_.to_all()) return;
+  for (std::size_t k = chunks_ - std::min(kAhead, chunks_); k < chunks_; ++k) {
+    take_results(k);
+  }
+}
+
+void SharedComm::Reducing::give_partials(std::size_t k) {
+  for_each_other([&](int owner, std::size_t o) {
+    const Range chunk = chunk_of(owner, k);
+    if (chunk.size() == 0) return;
+    std::byte* slot = comm_.to_[o].reserve();
+    for (const float* partial : reduction_.partials) {
+      std::memcpy(slot, partial + chunk.begin, chunk.size() * sizeof(float));
+      slot += chunk.size() * sizeof(float);
+    }
+    comm_.to_[o].post();
+  });
+}
+
+void SharedComm::Reducing::add(std::size_t k) {
+  const Range chunk = chunk_of(comm_.rank(), k);
+  if (chunk.size() == 0) return;
+  const Range own = reduction_.order.partials_of(comm_.rank());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    comm_.chunk_partials_[own.begin + i] = reduction_.partials[i] + chunk.begin;
+  }
+  for_each_other([&](int peer, std::size_t p) {
+    const Range theirs = reduction_.order.partials_of(peer);
+    const auto* slot = reinterpret_cast<const float*>(comm_.from_[p].front());
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      comm_.chunk_partials_[theirs.begin + i] = slot + i * chunk.size();
+    }
+  });
+  reduction_.order.add(comm_.chunk_partials_,
+                       reduction_.whole.subspan(chunk.begin, chunk.size()));
+  for_each_other([&](int, std::size_t p) { comm_.from_[p].release(); });
+}
+
+void SharedComm::Reducing::give_result(std::size_t k) {
+  const Range chunk = chunk_of(comm_.rank(), k);
+  if (chunk.size() == 0) return;
+  for_each_other([&](int, std::size_t p) {
+    std::memcpy(comm_.to_[p].reserve(), reduction_.whole.data() + chunk.begin,
+                chunk.size() * sizeof(float));
+    comm_.to_[p].post();
+  });
+}
+
+void SharedComm::Reducing::take_results(std::size_t k) {
+  for_each_other([&](int owner, std::size_t o) {
+    const Range chunk = chunk_of(owner, k);
+    if (chunk.size() == 0) return;
+    std::memcpy(reduction_.whole.data() + chunk.begin, comm_.from_[o].front(),
+                chunk.size() * sizeof(float));
+    comm_.from_[o].release();
+  });
+}
+
+void SharedComm::do_reduce(const Reduction& reduction) {
+  segment_->begin(reduction.operation);
+  Reducing(*this, reduction).run();
+}
+
+}  // namespace convoy

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/shared_segment.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/base/range.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3130796f766e6f63;  // "convoy01"
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+/// A pipe then fits into the cache that cores share.
+constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
+
+/// Looks before a wait sleeps: below a microsecond, for an answer that is being written.
+/// Looking longer takes the core from the very rank that is waited for, where there are
+/// no more cores than ranks, and measured slower.
+constexpr int kLooks = 30;
+/// How long a sleep lasts before the others' lives are looked at.
+constexpr std::chrono::milliseconds kSleep{50};
+
+bool reached(std::uint32_t value, std::uint32_t target) {
+  return static_cast<std::int32_t>(value - target) >= 0;
+}
+
+void pause() { __builtin_ia32_pause(); }
+
+void wake(std::atomic<std::uint32_t>& word) {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+[[noreturn]] void refuse(const std::string& attempted) {
+  throw storage_error("shared memory", attempted, errno);
+}
+
+Descriptor make_memory(std::size_t bytes) {
+  Descriptor file(::memfd_create("convoy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.is_open()) refuse("make it");
+  // Reserved now: later a lack of memory would be a signal.
+  if (const int error = ::posix_fallocate(file.number(), 0, static_cast<off_t>(bytes))) {
+    errno = error;
+    refuse(fmt::format("reserve {} bytes", bytes));
+  }
+  if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    refuse("fix its size");
+  }
+  return file;
+}
+
+Descriptor open_memory(const SegmentPlace& place, std::size_t bytes) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat facts {};
+  if (!file.is_open() || ::fstat(file.number(), &facts) != 0) refuse("open " + path);
+  if (static_cast<std::size_t>(facts.st_size) != bytes) {
+    errno = EINVAL;
+    refuse(fmt::format("find {} bytes in {}", bytes, path));
+  }
+  return file;
+}
+
+std::size_t pipes(int ranks) { return static_cast<std::size_t>(ranks) * ranks; }
+
+std::size_t slot_bytes_for(int ranks) {
+  const std::size_t fair = kMostBytes / (pipes(ranks) * SharedSegment::kSlots);
+  return std::clamp(fair / kPage * kPage, kPage, kSlotBytes);
+}
+
+std::size_t counters_offset() { return kPage; }
+
+std::size_t slots_offset(int ranks) {
+  return counters_offset() + round_up(pipes(ranks) * 2 * sizeof(SharedCounter), kPage);
+}
+
+std::size_t size_for(int ranks) {
+  return slots_offset(ranks) +
+         pipes(ranks) * SharedSegment::kSlots * slot_bytes_for(ranks);
+}
+
+}  // namespace
+
+/// All zero at first.
+struct SharedSegment::Head {
+  std::atomic<std::uint64_t> magic;
+  std::atomic<std::uint32_t> ranks;
+  std::atomic<std::uint32_t> lost;  // one more than the rank that was lost first
+  std::atomic<std::uint32_t> left[kMostRanks];
+};
+
+Descriptor::~Descriptor() {
+  if (is_open()) ::close(number_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout)
+    : rank_(rank),
+      ranks_(ranks),
+      timeout_(timeout),
+      slot_bytes_(slot_bytes_for(ranks)),
+      size_(size_for(ranks)),
+      memory_file_(make_memory(size_)) {
+  check(ranks <= kMostRanks, "no more ranks than a segment has room for");
+  map(memory_file_.number());
+  head().ranks = static_cast<std::uint32_t>(ranks);
+  head().magic = kMagic;
+}
+
+SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
+                             const SegmentPlace& place)
+    : rank_(rank),
+      ranks_(ranks),
+      timeout_(timeout),
+      slot_bytes_(slot_bytes_for(ranks)),
+      size_(size_for(ranks)) {
+  check(ranks <= kMostRanks, "no more ranks than a segment has room for");
+  const Descriptor file = open_memory(place, size_);
+  map(file.number());
+  if (head().magic == kMagic && head().ranks == static_cast<std::uint32_t>(ranks)) return;
+  ::munmap(memory_, size_);
+  errno = EINVAL;
+  refuse("find a segment for as many ranks");
+}
+
+/// The others may wait for what this rank would have advanced.
+SharedSegment::~SharedSegment() {
+  left(rank_).store(1);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    wake(posted(rank_, peer).value);
+    wake(taken(peer, rank_).value);
+  }
+  ::munmap(memory_, size_);
+}
+
+void SharedSegment::map(int descriptor) {
+  void* memory =
+      ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) refuse("map it");
+  memory_ = static_cast<std::byte*>(memory);
+}
+
+SegmentPlace SharedSegment::place() const {
+  check(memory_file_.is_open(), "this rank has made the segment");
+  return {.process = ::getpid(), .descriptor = memory_file_.number()};
+}
+
+void SharedSegment::watch(const std::vector<int>& processes) {
+  processes_.resize(processes.size());
+  for (std::size_t r = 0; r < processes.size(); ++r) {
+    if (processes[r] == ::getpid()) continue;
+    const auto number = ::syscall(SYS_pidfd_open, processes[r], 0);
+    if (number < 0 && errno == ESRCH) lose(static_cast<int>(r), "its process has ended");
+    if (number < 0) refuse(fmt::format("watch process {}", processes[r]));
+    processes_[r] = Descriptor(static_cast<int>(number));
+  }
+}
+
+SharedSegment::Head& SharedSegment::head() const {
+  static_assert(sizeof(Head) <= kPage);
+  return *reinterpret_cast<Head*>(memory_);
+}
+
+std::atomic<std::uint32_t>& SharedSegment::left(int rank) const {
+  return head().left[rank];
+}
+
+std::size_t SharedSegment::pipe_number(int writer, int reader) const {
+  return static_cast<std::size_t>(writer) * static_cast<std::size_t>(ranks_) +
+         static_cast<std::size_t>(reader);
+}
+
+SharedCounter& SharedSegment::posted(int writer, int reader) const {
+  auto* counters = reinterpret_cast<SharedCounter*>(memory_ + counters_offset());
+  return counters[2 * pipe_number(writer, reader)];
+}
+
+SharedCounter& SharedSegment::taken(int writer, int reader) const {
+  auto* counters = reinterpret_cast<SharedCounter*>(memory_ + counters_offset());
+  return counters[2 * pipe_number(writer, reader) + 1];
+}
+
+std::byte* SharedSegment::slots(int writer, int reader) const {
+  return memory_ + slots_offset(ranks_) +
+         pipe_number(writer, reader) * kSlots * slot_bytes_;
+}
+
+/// Either this sees that the other sleeps, or the other, before it sleeps, sees the new
+/// value: that needs one order of all four accesses.
+void SharedSegment::advance(SharedCounter& counter, std::uint32_t value) {
+  counter.value.store(value, std::memory_order_seq_cst);
+  if (counter.sleeper.load(std::memory_order_seq_cst) != 0) wake(counter.value);
+}
+
+void SharedSegment::wait(SharedCounter& counter, std::uint32_t value, int peer) const {
+  for (int look = 0; look < kLooks; ++look) {
+    if (reached(counter.value.load(std::memory_order_acquire), value)) return;
+    pause();
+  }
+  const Stopwatch watch;
+  while (true) {
+    counter.sleeper.store(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = counter.value.load(std::memory_order_seq_cst);
+    if (!reached(seen, value)) sleep(counter, seen);
+    counter.sleeper.store(0, std::memory_order_relaxed);
+    if (reached(counter.value.load(std::memory_order_acquire), value)) return;
+    require_all_alive(peer);
+    if (watch.seconds() * 1000 >= static_cast<double>(timeout_.count())) {
+      lose(peer, fmt::format("no answer within {} s",
+                             static_cast<double>(timeout_.count()) / 1000));
+    }
+  }
+}
+
+/// Until the counter is no longer as it was seen, or somebody leaves, or a while.
+void SharedSegment::sleep(SharedCounter& counter, std::uint32_t seen) const {
+  const auto nanoseconds = std::chrono::nanoseconds(std::min(kSleep, timeout_)).count();
+  const timespec limit{.tv_sec = 0, .tv_nsec = nanoseconds};
+  ::syscall(SYS_futex, &counter.value, FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+/// A rank that was lost before another left is why it left.
+void SharedSegment::require_all_alive(int peer) const {
+  if (const std::uint32_t lost = head().lost) {
+    const int rank = static_cast<int>(lost) - 1;
+    if (rank != rank_) lose(rank, "lost, another rank says");
+  }
+  for (std::size_t r = 0; r < processes_.size(); ++r) {
+    pollfd process{processes_[r].number(), POLLIN, 0};
+    if (::poll(&process, 1, 0) > 0) lose(static_cast<int>(r), "its process has ended");
+  }
+  if (left(peer).load() != 0) lose(peer, "has left");
+}
+
+void SharedSegment::announce_lost(int rank) const {
+  std::uint32_t nobody = 0;
+  if (rank >= 0) {
+    head().lost.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank) + 1);
+  }
+}
+
+void SharedSegment::lose(int rank, const std::string& how) const {
+  announce_lost(rank);
+  throw PeerError(rank, fmt::format("{}, in {}", how, name_of(operation_)));
+}
+
+}  // namespace convoy

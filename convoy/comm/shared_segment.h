@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SharedSegment: memory that the ranks of one machine have in common, and how they wait
+// for each other in it.
+//
+//   | head | left, by rank | two counters a pipe | slots of pipe 0 to 1 | of 0 to 2 | ...
+//
+// The first rank makes it without a name in any file system, so nothing is left behind
+// however the ranks end; the others open it through the first one's process. There is a
+// pipe from every rank to every other (SharedPipe). A rank that waits looks a few times,
+// then sleeps until it is woken, and now and then looks whether the others still live.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/comm.h"
+
+namespace convoy {
+
+/// A file descriptor that is closed in the end.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+/// Counts up, written by one rank and waited for by one other.
+struct alignas(64) SharedCounter {
+  std::atomic<std::uint32_t> value;
+  std::atomic<std::uint32_t> sleeper;  // 1 while the other sleeps
+};
+
+/// Where a segment can be found: pass it on by the store.
+struct SegmentPlace {
+  int process = 0;
+  int descriptor = 0;
+};
+
+class SharedSegment {
+ public:
+  static constexpr std::uint32_t kSlots = 16;  // of a pipe
+  /// The most ranks for which slots of a useful size fit into a segment.
+  static constexpr int kMostRanks = 32;
+
+  /// Makes one. Throws InputError (storage) if the memory cannot be had.
+  SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);
+  /// Opens the one that rank 0 made. Throws InputError (storage).
+  SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
+                const SegmentPlace& place);
+  /// Tells the others that this rank has left.
+  ~SharedSegment();
+  SharedSegment(const SharedSegment&) = delete;
+  SharedSegment& operator=(const SharedSegment&) = delete;
+
+  /// Valid while the rank that made it holds it.
+  SegmentPlace place() const;
+
+  /// The processes of the ranks, to notice the death of one. By rank.
+  /// Throws PeerError that names one which is dead already.
+  void watch(const std::vector<int>& processes);
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  std::size_t slot_bytes() const { return slot_bytes_; }
+  void begin(Operation operation) { operation_ = operation; }
+
+  /// Counters and slots of the pipe between two ranks.
+  SharedCounter& posted(int writer, int reader) const;
+  SharedCounter& taken(int writer, int reader) const;
+  std::byte* slots(int writer, int reader) const;
+
+  /// Sets a counter that another rank waits for.
+  static void advance(SharedCounter& counter, std::uint32_t value);
+
+  /// Waits until `peer` has advanced the counter to `value`. Throws PeerError.
+  void wait(SharedCounter& counter, std::uint32_t value, int peer) const;
+
+  /// Tells all ranks which one was lost, unless they know of another.
+  void announce_lost(int rank) const;
+
+ private:
+  struct Head;
+
+  void map(int descriptor);
+  Head& head() const;
+  std::size_t pipe_number(int writer, int reader) const;
+  std::atomic<std::uint32_t>& left(int rank) const;
+  void sleep(SharedCounter& counter, std::uint32_t seen) const;
+  void require_all_alive(int peer) const;
+  [[noreturn]] void lose(int rank, const std::string& how) const;
+
+  int rank_, ranks_;
+  std::chrono::milliseconds timeout_;
+  Operation operation_ = Operation::barrier;
+  std::size_t slot_bytes_, size_;
+  Descriptor memory_file_;
+  std::byte* memory_ = nullptr;
+  std::vector<Descriptor> processes_;  // by rank; open where it is another process
+};
+
+}  // namespace convoy

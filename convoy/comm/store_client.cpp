@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/store_client.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+#include <sstream>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/socket.h"
+#include "convoy/comm/store_roster.h"
+
+namespace convoy {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kBeat = std::chrono::seconds(1);
+constexpr auto kMargin = std::chrono::seconds(2);  // for an answer to travel
+
+int milliseconds_until(Clock::time_point time) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now());
+  return static_cast<int>(std::clamp<long>(left.count(), 0, 1'000'000'000));
+}
+
+/// Reads exactly so many bytes; fewer if the other side closes or time is up.
+Bytes read_exactly(int socket, std::size_t count, Clock::time_point deadline) {
+  Bytes bytes(count);
+  std::size_t have = 0;
+  while (have < count) {
+    pollfd wait{socket, POLLIN, 0};
+    if (::poll(&wait, 1, milliseconds_until(deadline)) <= 0) break;
+    const ssize_t got = ::recv(socket, bytes.data() + have, count - have, 0);
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+bool send_all(int socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+/// Reads one message, byte-exact: what follows belongs to the session's thread.
+std::optional<Message> read_message(int socket, Clock::time_point deadline) {
+  constexpr std::size_t kLength = 4;
+  MessageBuffer buffer;
+  const Bytes length = read_exactly(socket, kLength, deadline);
+  if (length.size() < kLength) return std::nullopt;
+  buffer.add(length);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    count |= std::to_integer<std::size_t>(length[i]) << (8 * i);
+  }
+  if (count > kMostMessage) return std::nullopt;
+  buffer.add(read_exactly(socket, count, deadline));
+  return buffer.next(kMostMessage);
+}
+
+std::set<std::string> lines_of(const std::string& text) {
+  std::set<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
+/// The lines that `text` has and `other` has not.
+std::string only_in(const std::string& text, const std::string& other) {
+  const std::set<std::string> others = lines_of(other);
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(text)) {
+    if (!others.contains(line)) lines.push_back(line);
+  }
+  return lines.empty() ? "the same lines" : join(lines);
+}
+
+InputError not_admitted(const std::string& where, const std::string& found,
+                        const std::string& expected, const std::string& hint) {
+  return {InputKind::admission,
+          {.where = where, .found = found, .expected = expected, .hint = hint}};
+}
+
+}  // namespace
+
+StoreClient::StoreClient(StoreClientOptions options)
+    : options_(std::move(options)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  check(static_cast<bool>(wake_), "the system has an eventfd");
+  options_.hello.settings_hash = settings_hash(options_.settings);
+  const Clock::time_point deadline = Clock::now() + options_.timeout;
+  socket_ = connect_to(options_.address, options_.port, deadline);
+  prove_and_greet(deadline);
+  send({.kind = MessageKind::watch, .key = kFailedKey});
+  thread_ = std::thread([this] { run(); });
+}
+
+StoreClient::~StoreClient() { leave(); }
+
+void StoreClient::prove_and_greet(Clock::time_point deadline) {
+  const std::string where =
+      fmt::format("rendezvous at {}:{}", options_.address, options_.port);
+  const auto theirs = nonce_of(read_exactly(socket_.get(), kChallengeBytes, deadline));
+  if (!theirs) {
+    throw not_admitted(where, "a service that is not convoy's", "this job's rendezvous",
+                       "another cluster.master_port may be free");
+  }
+  const Nonce ours = fresh_nonce();
+  send_all(socket_.get(), answer(options_.token, *theirs, ours));
+  const Bytes reply = read_exactly(socket_.get(), kWelcomeBytes, deadline);
+  if (!welcome_proves(reply, options_.token, *theirs, ours)) {
+    throw not_admitted(where, "another token than this process has", "the same token",
+                       "CONVOY_TOKEN or CONVOY_TOKEN_FILE must be the same everywhere; "
+                       "or another job uses this port");
+  }
+  send({.kind = MessageKind::hello, .value = encode(options_.hello)});
+  const std::optional<Message> verdict = read_message(socket_.get(), deadline);
+  if (!verdict) throw PeerError(0, where + " closed the connection");
+  if (verdict->kind == MessageKind::admitted) return;
+  const std::string reason = text_of(verdict->value);
+  if (verdict->number == static_cast<std::uint64_t>(Refusal::settings)) {
+    throw InputError(InputKind::settings,
+                     {.where = "settings of " + describe(options_.hello),
+                      .found = only_in(options_.settings, reason),
+                      .expected = only_in(reason, options_.settings) + ", as on node 0",
+                      .hint = "start every node with the same settings"});
+  }
+  throw not_admitted(where, reason, "a free place in the job",
+                     "does another process of this job still run?");
+}
+
+void StoreClient::run() {
+  MessageBuffer in;
+  Clock::time_point last_heard = Clock::now(), next_beat = last_heard;
+  while (!leaving_) {
+    const Clock::time_point now = Clock::now();
+    if (now >= next_beat) {
+      send({.kind = MessageKind::beat, .number = step_.load(std::memory_order_relaxed)});
+      next_beat = now + kBeat;
+    }
+    std::array<pollfd, 2> wait{{{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+    ::poll(wait.data(), wait.size(), milliseconds_until(next_beat));
+    if (wait[0].revents != 0) {
+      std::array<std::byte, 1 << 14> block;
+      const ssize_t got = ::recv(socket_.get(), block.data(), block.size(), 0);
+      if (got <= 0) return fail("the rendezvous is gone: its connection closed");
+      last_heard = Clock::now();
+      in.add(std::span(block).first(static_cast<std::size_t>(got)));
+      while (const auto message = in.next(kMostMessage)) take(*message);
+    }
+    if (Clock::now() - last_heard > options_.silence) {
+      return fail(fmt::format("the rendezvous has been silent for {} s",
+                              options_.silence.count() / 1000));
+    }
+  }
+}
+
+void StoreClient::take(const Message& message) {
+  if (message.kind == MessageKind::notice) {
+    if (message.key == kFailedKey) {
+      const std::lock_guard lock(mutex_);
+      verdict_ = decode_verdict(message.value);
+      changed_.notify_all();
+    }
+    if (options_.on_notice) options_.on_notice(message.key, message.value);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto asked = answers_.find(message.id);
+  if (asked == answers_.end()) return;  // nobody waits any more
+  asked->second = message;
+  changed_.notify_all();
+}
+
+void StoreClient::fail(const std::string& why) {
+  if (leaving_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    broken_ = why;
+    changed_.notify_all();
+  }
+  if (options_.on_service_lost) options_.on_service_lost(why);
+}
+
+bool StoreClient::send(const Message& message) {
+  Bytes bytes;
+  append(message, bytes);
+  const std::lock_guard lock(sending_);
+  return send_all(socket_.get(), bytes);
+}
+
+std::uint32_t StoreClient::ask(Message message) {
+  {
+    const std::lock_guard lock(mutex_);
+    message.id = next_id_++;
+    answers_[message.id];
+  }
+  send(message);  // a failure shows in the thread, which reads
+  return message.id;
+}
+
+Message StoreClient::await(std::uint32_t id, Clock::time_point deadline,
+                           const std::string& key, AfterVerdict after) {
+  std::unique_lock lock(mutex_);
+  const bool over = changed_.wait_until(lock, deadline, [&] {
+    const bool ends = verdict_.has_value() && after == AfterVerdict::stop;
+    return answers_[id].has_value() || !broken_.empty() || ends;
+  });
+  const std::optional<Message> answer = answers_.extract(id).mapped();
+  if (answer && answer->kind == MessageKind::value) return *answer;
+  if (verdict_) throw PeerError(0, "the job has failed: " + verdict_->text);
+  if (!broken_.empty()) throw PeerError(0, broken_);
+  throw PeerError(0, fmt::format("{} for the key {}",
+                                 over ? "nothing came in time" : "no answer", key));
+}
+
+void StoreClient::set(const std::string& key, std::span<const std::byte> value) {
+  send({.kind = MessageKind::set, .key = key, .value = {value.begin(), value.end()}});
+}
+
+std::vector<std::byte> StoreClient::get(const std::string& key,
+                                        std::chrono::milliseconds timeout) {
+  const std::uint32_t id = ask({.kind = MessageKind::get,
+                                .number = static_cast<std::uint64_t>(timeout.count()),
+                                .key = key});
+  return await(id, Clock::now() + timeout + kMargin, key, AfterVerdict::stop).value;
+}
+
+Bytes StoreClient::claim(const std::string& key, std::string_view text) {
+  const std::uint32_t id =
+      ask({.kind = MessageKind::claim, .key = key, .value = bytes_of(text)});
+  return await(id, Clock::now() + options_.silence, key, AfterVerdict::wait).value;
+}
+
+void StoreClient::propose(const std::string& key, std::string_view text) {
+  send({.kind = MessageKind::claim, .key = key, .value = bytes_of(text)});
+}
+
+void StoreClient::watch(const std::string& prefix) {
+  send({.kind = MessageKind::watch, .key = prefix});
+}
+
+std::optional<Verdict> StoreClient::wait_for_verdict(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout,
+                    [&] { return verdict_.has_value() || !broken_.empty(); });
+  return verdict_;
+}
+
+void StoreClient::leave() {
+  if (!thread_.joinable()) return;
+  leaving_ = true;
+  send({.kind = MessageKind::leave});
+  end_thread();
+}
+
+void StoreClient::abandon() {
+  leaving_ = true;
+  end_thread();
+  socket_.reset();
+}
+
+void StoreClient::end_thread() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof(one));
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace convoy

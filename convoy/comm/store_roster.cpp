@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/comm/store_roster.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "convoy/base/sha256.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kMostNamed = 16;  // of those missing
+
+/// The numbers below `count` that nobody holds, each as `name` says it.
+template <class Name>
+std::string list_missing(int count, const std::map<int, Hello>& present,
+                         const Name& name) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    if (!present.contains(i)) names.push_back(name(i));
+  }
+  if (names.size() > kMostNamed) {
+    const std::size_t more = names.size() - kMostNamed;
+    names.resize(kMostNamed);
+    names.push_back(fmt::format("{} more", more));
+  }
+  return join(names);
+}
+
+}  // namespace
+
+StoreRoster::StoreRoster(const RosterOptions& options)
+    : options_(options), settings_hash_(settings_hash(options.settings)) {}
+
+std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
+  const std::string who = name_of(hello.role, hello.number);
+  const auto refuse = [](const std::string& reason) {
+    return Refused{Refusal::place, reason, reason};
+  };
+  if (hello.ranks != options_.ranks) {
+    return refuse(fmt::format("{} counts {} ranks, this job has {}", who, hello.ranks,
+                              options_.ranks));
+  }
+  const int places = hello.role == Role::rank ? options_.ranks : options_.nodes;
+  if (hello.number < 0 || hello.number >= places) {
+    return refuse(fmt::format("there is no {}, only {}", who, places));
+  }
+  if (!options_.settings.empty() && hello.settings_hash != settings_hash_) {
+    return Refused{Refusal::settings,
+                   fmt::format("{} has other settings ({:.12}, this job has {:.12})", who,
+                               hello.settings_hash, settings_hash_),
+                   options_.settings};
+  }
+  auto& holders = hello.role == Role::rank ? ranks_ : nodes_;
+  const auto [holder, is_new] = holders.emplace(hello.number, hello);
+  if (is_new) return std::nullopt;
+  return refuse(fmt::format("the place is taken by {}", describe(holder->second)));
+}
+
+bool StoreRoster::is_complete() const {
+  return static_cast<int>(ranks_.size()) == options_.ranks &&
+         static_cast<int>(nodes_.size()) == options_.nodes;
+}
+
+std::string StoreRoster::missing() const {
+  const bool nodes_first = static_cast<int>(nodes_.size()) < options_.nodes;
+  return nodes_first ? missing_nodes() : missing_ranks();
+}
+
+std::string StoreRoster::missing_nodes() const {
+  return fmt::format("{} of {} nodes, missing: {}", nodes_.size(), options_.nodes,
+                     list_missing(options_.nodes, nodes_,
+                                  [](int node) { return name_of(Role::agent, node); }));
+}
+
+std::string StoreRoster::missing_ranks() const {
+  return fmt::format("{} of {} ranks, missing: {}", ranks_.size(), options_.ranks,
+                     list_missing(options_.ranks, ranks_, [&](int rank) {
+                       const std::string host = host_of_rank(rank);
+                       const std::string name = name_of(Role::rank, rank);
+                       return host.empty() ? name : fmt::format("{} (on {})", name, host);
+                     }));
+}
+
+/// Where its node's launcher runs, if there is one. Nodes have equally many ranks.
+std::string StoreRoster::host_of_rank(int rank) const {
+  if (options_.nodes == 0) return "";
+  const auto node = nodes_.find(rank / (options_.ranks / options_.nodes));
+  return node == nodes_.end() ? "" : node->second.host;
+}
+
+std::string describe(const Hello& hello) {
+  return fmt::format("{} on {} (pid {})", name_of(hello.role, hello.number), hello.host,
+                     hello.pid);
+}
+
+std::string settings_hash(const std::string& settings) {
+  return sha256_hex(std::as_bytes(std::span(settings)));
+}
+
+}  // namespace convoy

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Console: where a launcher writes what its ranks print, line by whole line.
+//
+// On a terminal rank 0 draws a progress bar, which passes through as it is; a line of
+// somebody else first wipes the bar, which rank 0 draws again a moment later.
+
+#pragma once
+
+#include <string_view>
+
+namespace convoy {
+
+enum class Stream { out, err };
+
+class Console {
+ public:
+  /// Descriptors that must stay open. A failed write is ignored.
+  Console(int out, int err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
+
+  bool is_terminal() const { return terminal_; }
+
+  /// A line, with `prefix` before it.
+  void line(Stream stream, std::string_view prefix, std::string_view text);
+
+  /// What rank 0 draws on the terminal.
+  void pass(std::string_view bytes);
+
+  /// From now on nothing is written but by say().
+  void close() { closed_ = true; }
+
+  /// A last word to stderr.
+  void say(std::string_view text);
+
+ private:
+  void wipe_bar();
+
+  int out_, err_;
+  bool terminal_;
+  bool in_line_ = false;  // the terminal's cursor is behind a bar
+  bool closed_ = false;
+};
+
+/// The escape sequence that wipes a line, by which a bar is drawn over.
+inline constexpr std::string_view kWipe = "\r\x1b[K";
+
+}  // namespace convoy

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/launch/ending.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace convoy {
+namespace {
+
+const char* meaning(ExitCode code) {
+  switch (code) {
+    case ExitCode::done:
+      return "done";
+    case ExitCode::bug:
+      return "a bug in convoy";
+    case ExitCode::usage:
+      return "a wrong command line";
+    case ExitCode::bad_data:
+      return "bad data or checkpoint";
+    case ExitCode::peer_unreachable:
+      return "a peer or the rendezvous cannot be reached";
+    case ExitCode::rank_failed:
+      return "a rank failed";
+    case ExitCode::cannot_read_write:
+      return "cannot read or write, or out of memory";
+    case ExitCode::stopped:
+      return "stopped on request";
+    case ExitCode::not_admitted:
+      return "not admitted";
+    case ExitCode::bad_settings:
+      return "bad settings";
+    case ExitCode::diverged:
+      return "diverged: the loss is not finite";
+    case ExitCode::interrupted_twice:
+      return "interrupted twice";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+EndKind kind_of(int wait_status) {
+  if (!WIFEXITED(wait_status)) return EndKind::failed;
+  switch (static_cast<ExitCode>(WEXITSTATUS(wait_status))) {
+    case ExitCode::done:
+      return EndKind::done;
+    case ExitCode::stopped:
+      return EndKind::stopped;
+    case ExitCode::usage:
+    case ExitCode::bad_data:
+    case ExitCode::cannot_read_write:
+    case ExitCode::not_admitted:
+    case ExitCode::bad_settings:
+    case ExitCode::diverged:
+    case ExitCode::interrupted_twice:
+      return EndKind::deliberate;
+    case ExitCode::peer_unreachable:
+      return EndKind::collateral;
+    default:
+      return EndKind::failed;
+  }
+}
+
+ExitCode code_of(int wait_status) {
+  if (kind_of(wait_status) == EndKind::failed) return ExitCode::rank_failed;
+  return static_cast<ExitCode>(WEXITSTATUS(wait_status));
+}
+
+std::string describe_end(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return "killed by " + signal_name(WTERMSIG(wait_status));
+  const int code = WEXITSTATUS(wait_status);
+  const char* known = meaning(static_cast<ExitCode>(code));
+  return known ? fmt::format("exit code {}: {}", code, known)
+               : fmt::format("exit code {}", code);
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string report(const DeadRank& dead) {
+  const std::string when = dead.step > 0 ? fmt::format(" at step {}", dead.step) : "";
+  std::string text = fmt::format("rank {} on {} (pid {}) failed{}: {}", dead.rank,
+                                 dead.host, dead.pid, when, dead.how);
+  if (!dead.last_lines.empty()) text += "\n  its last lines:";
+  for (const std::string& line : dead.last_lines) text += "\n    | " + line;
+  if (!dead.log.empty()) text += "\n  all of them: " + dead.log;
+  return text;
+}
+
+}  // namespace convoy

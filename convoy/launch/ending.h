@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ending: how a rank's process ended, and what that means for the job.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/base/exit_code.h"
+
+namespace convoy {
+
+/// What the end of one rank means for the others.
+enum class EndKind {
+  done,        // they may go on
+  stopped,     // on request: they are about to do the same
+  deliberate,  // it said itself why, and has a code for it
+  collateral,  // it lost a peer: the cause is elsewhere
+  failed       // a signal, or a code that nobody chose
+};
+
+EndKind kind_of(int wait_status);
+
+/// The code of its end; rank_failed if it has none of its own.
+ExitCode code_of(int wait_status);
+
+/// "killed by SIGKILL", "exit code 65: bad data or checkpoint".
+std::string describe_end(int wait_status);
+
+/// "SIGTERM".
+std::string signal_name(int signal);
+
+/// What is known of a rank that is no more.
+struct DeadRank {
+  int rank = 0;
+  int pid = 0;
+  std::string host;
+  std::string how;         // describe_end()
+  std::uint64_t step = 0;  // it was at; 0: not known
+  std::vector<std::string> last_lines;
+  std::string log;  // path of all its lines, if there is one
+};
+
+/// "rank 2 on node1 (pid 4711) failed at step 57: killed by SIGKILL", and what it printed
+/// last.
+std::string report(const DeadRank& dead);
+
+}  // namespace convoy

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launcher: starts the ranks of this node as child processes and looks after them.
+//
+//   launch(options)          on every node
+//     node 0 hosts the rendezvous; all launchers and all ranks hold sessions with it
+//     each rank runs this program again, told its place by variables (rank_variables.h)
+//
+// On one machine nothing need be said: the rendezvous listens on loopback, on a port that
+// is free, with a token made for this job.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "convoy/base/exit_code.h"
+#include "convoy/launch/place.h"
+
+namespace convoy {
+
+struct LaunchOptions {
+  Place place;
+  std::vector<std::string> arguments;  // of this program, for the ranks
+  std::string settings;                // for the ranks, whatever they take
+  std::string compared;  // "name=value" a line, of what has to be equal on all nodes
+  std::chrono::milliseconds join_timeout = std::chrono::seconds(300);
+  std::chrono::milliseconds silence = std::chrono::seconds(60);
+  bool pin = true;
+  int threads = 0;         // of a rank; 0: its part of the cores
+  int terminal_width = 0;  // of the launcher's output; 0: it is no terminal
+  int out = 1, err = 2;    // files the ranks' lines go to
+};
+
+/// Returns when all ranks of the job have ended, with the code that holds for all. Throws
+/// InputError and PeerError if the job cannot begin.
+ExitCode launch(const LaunchOptions& options);
+
+}  // namespace convoy

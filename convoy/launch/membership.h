@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Membership: a rank's part in its job, for as long as it lives.
+//
+//   Membership job(place, options);      // waits until all ranks are there
+//   connect({...}, job.store());
+//   job.at_step(step);
+//
+// Under convoy's launcher the rendezvous is there already, and the launcher acts when a
+// rank is lost. Ranks that somebody else started have nobody: rank 0 hosts the
+// rendezvous, and when it loses one, each of them hears the verdict and is given a moment
+// to end.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "convoy/comm/store_client.h"
+#include "convoy/comm/store_server.h"
+#include "convoy/launch/meeting_file.h"
+#include "convoy/launch/place.h"
+#include "convoy/launch/step_board.h"
+
+namespace convoy {
+
+struct MembershipOptions {
+  std::string compared;  // "name=value" a line, of what has to be equal on all ranks
+  std::chrono::milliseconds join_timeout = std::chrono::seconds(300);
+  std::chrono::milliseconds silence = std::chrono::seconds(60);
+  /// Lines of the rendezvous, if this rank hosts it. Called by its thread.
+  std::function<void(const std::string&)> log = nullptr;
+  /// The job has failed and nobody will end this process. Called by the session's thread.
+  std::function<void(const Verdict&)> on_verdict = nullptr;
+};
+
+class Membership {
+ public:
+  /// Joins. Throws InputError if this rank is not admitted, PeerError if others do not
+  /// come.
+  Membership(const Place& place, const Environment& environment,
+             const MembershipOptions& options);
+
+  /// Leaves. A rank that hosts the rendezvous waits for the others to leave.
+  ~Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  StoreClient& store() { return *session_; }
+
+  /// Notes how far this rank is, for the report on its death. Costs a store.
+  void at_step(std::uint64_t step);
+
+  /// Tells the others that this rank waited for another in vain, and waits for the
+  /// verdict, in which its launcher may name another cause. None: nobody knows better.
+  std::optional<Verdict> complain(const PeerError& error);
+
+  /// Whether this rank is the one to say it: of all that have the same to say, the first.
+  bool is_first_to_say(const std::string& message);
+
+ private:
+  void host(const std::string& token, const MembershipOptions& options);
+  void take_notice(const std::string& key, const Bytes& value);
+
+  Place place_;
+  MembershipOptions options_;
+  std::optional<MeetingFile> meeting_;
+  std::unique_ptr<StoreServer> service_;
+  std::unique_ptr<StepBoard> steps_;
+  std::atomic<StoreClient*> notified_ = nullptr;  // session, once it may be used
+  std::unique_ptr<StoreClient> session_;
+};
+
+}  // namespace convoy

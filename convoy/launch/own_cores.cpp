@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/launch/own_cores.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "convoy/launch/cores.h"
+#include "convoy/launch/place_sources.h"
+#include "convoy/launch/rank_variables.h"
+
+namespace convoy {
+namespace {
+
+bool is_bound(const Place& place, const Cores& cores) {
+  const bool may_be =
+      place.starter == Starter::slurm || place.starter == Starter::open_mpi;
+  const auto wanted = static_cast<long>(cores.size()) * place.local_ranks;
+  return may_be && wanted <= ::sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+}  // namespace
+
+int take_cores(const Place& place, const Environment& environment, bool pin) {
+  const Variables variables(environment);
+  if (place.starter == Starter::convoy) {
+    return std::max(1, variables.number(kThreads).value_or(1));
+  }
+  const Cores cores = usable_cores();
+  if (is_bound(place, cores)) return static_cast<int>(cores.size());
+  const int threads = threads_of(place.local_rank, place.local_ranks, cores);
+  if (pin) pin_to(cores_of(place.local_rank, place.local_ranks, cores));
+  return threads;
+}
+
+}  // namespace convoy

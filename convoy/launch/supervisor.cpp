@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/launch/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include "convoy/comm/socket.h"
+#include "convoy/launch/ending.h"
+
+namespace convoy {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kTickMilliseconds = 100;  // how late a deadline may be noticed
+// From a death to the last process of the job no more than five seconds may pass.
+constexpr auto kGrace = milliseconds(1500);      // to put files in order
+constexpr auto kLongGrace = milliseconds(4000);  // to come to the same end by itself
+constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm a verdict
+constexpr auto kPatience = milliseconds(2000);   // for the cause behind a lost peer
+constexpr auto kLastWait = milliseconds(2000);   // for a process to be gone after SIGKILL
+constexpr std::size_t kLinesShown = 15;
+
+bool is_deliberate(ExitCode code) {
+  return code != ExitCode::rank_failed && code != ExitCode::peer_unreachable &&
+         code != ExitCode::interrupted_twice;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const Place& place, const SupervisorParts& parts)
+    : place_(place), parts_(parts) {}
+
+void Supervisor::add(Child child) {
+  const int number = place_.rank + static_cast<int>(ranks_.size());
+  ranks_.push_back({.number = number,
+                    .child = std::move(child),
+                    .output = RankOutput(number, parts_.console)});
+}
+
+ExitCode Supervisor::run() {
+  while (!is_over()) {
+    wait();
+    read_output();
+    take_signals();
+    reap();
+    take_notices();
+    judge_late();
+    judge_all_ended();
+    enforce();
+  }
+  return conclude();
+}
+
+void Supervisor::wait() const {
+  std::vector<pollfd> polled{{parts_.signals.file(), POLLIN, 0},
+                             {parts_.notices.file(), POLLIN, 0}};
+  for (const Rank& rank : ranks_) {
+    if (!rank.ended) polled.push_back({rank.child.process.get(), POLLIN, 0});
+    for (const Descriptor* stream : {&rank.child.out, &rank.child.err}) {
+      if (*stream) polled.push_back({stream->get(), POLLIN, 0});
+    }
+  }
+  ::poll(polled.data(), polled.size(), kTickMilliseconds);
+}
+
+void Supervisor::read_output() {
+  for (Rank& rank : ranks_) {
+    Child& child = rank.child;
+    if (child.out && !rank.output.read(Stream::out, child.out.get())) child.out.reset();
+    if (child.err && !rank.output.read(Stream::err, child.err.get())) child.err.reset();
+  }
+}
+
+void Supervisor::reap() {
+  for (Rank& rank : ranks_) {
+    int status = 0;
+    if (!rank.ended && ::waitpid(rank.child.pid, &status, WNOHANG) == rank.child.pid) {
+      end(rank, status);
+    }
+  }
+}
+
+void Supervisor::end(Rank& rank, int status) {
+  ::kill(-rank.child.pid, SIGKILL);  // whatever it may have started
+  read_output();                     // its last words
+  rank.output.finish();
+  rank.child.out.reset();
+  rank.child.err.reset();
+  rank.ended = true;
+  rank.status = status;
+  judge(rank);
+}
+
+void Supervisor::take_signals() {
+  while (const auto signal = parts_.signals.next()) {
+    const int meant = *signal == SIGHUP ? SIGTERM : *signal;
+    if (meant != SIGUSR1 && ++requests_ >= 2) {
+      const Verdict verdict{ExitCode::interrupted_twice, "interrupted twice"};
+      propose(verdict);
+      stop_all(verdict, milliseconds(0));
+    } else {
+      parts_.store.propose(kSignalKey, std::to_string(meant));
+      pass_on(meant);
+    }
+  }
+}
+
+void Supervisor::take_notices() {
+  for (const Notice& notice : parts_.notices.take_all()) take(notice);
+}
+
+void Supervisor::take(const Notice& notice) {
+  const std::string text = text_of(notice.value);
+  if (notice.key.empty()) {
+    stop_all({ExitCode::peer_unreachable, "lost node 0: " + text}, kGrace);
+  } else if (notice.key == kLogKey) {
+    parts_.console.line(Stream::err, "convoy: rendezvous: ", text);
+  } else if (notice.key == kFailedKey) {
+    const Verdict verdict = decode_verdict(notice.value);
+    stop_all(verdict, is_deliberate(verdict.code) ? kLongGrace : kGrace);
+  } else if (notice.key == kSignalKey) {
+    pass_on(std::atoi(text.c_str()));
+  } else if (notice.key == kRunFolderKey) {
+    logs_ = std::filesystem::path(text) / "logs";
+    for (Rank& rank : ranks_) rank.output.log_to(logs_);
+  } else if (notice.key.starts_with(kDonePrefix)) {
+    done_[notice.key] = static_cast<ExitCode>(std::atoi(text.c_str()));
+  } else if (notice.key.starts_with(kLostPrefix)) {
+    take_loss(notice.key.substr(std::string_view(kLostPrefix).size()),
+              decode_loss(notice.value));
+  } else if (notice.key.starts_with(kPeerPrefix)) {
+    take_complaint(notice.key.substr(std::string_view(kPeerPrefix).size()), text);
+  }
+}
+
+/// A rank that died is its own launcher's to report; here are those it cannot see.
+void Supervisor::take_loss(const std::string& who, const Loss& loss) {
+  if (who.starts_with("node ")) {
+    propose({ExitCode::peer_unreachable, "lost " + loss.text});
+  } else if (loss.silent) {
+    const int number = std::atoi(who.c_str() + std::string_view("rank ").size());
+    if (find(number)) propose({ExitCode::rank_failed, loss.text + state_of(number)});
+  }
+}
+
+/// A rank says that it lost another: `text` is the other's number and the error. That
+/// one's launcher, who can see it, is the first to draw a conclusion.
+void Supervisor::take_complaint(const std::string& from, const std::string& text) {
+  if (suspected_) return;
+  const int number = std::atoi(text.c_str());
+  const std::string error = text.substr(std::min(text.size(), text.find(' ') + 1));
+  suspected_ =
+      Verdict{ExitCode::rank_failed, fmt::format("rank {} does not answer {}: {}{}",
+                                                 number, from, error, state_of(number))};
+  suspect_at_ = Clock::now() + (find(number) ? kPatience : 2 * kPatience);
+}
+
+void Supervisor::judge(const Rank& dead) {
+  switch (kind_of(dead.status)) {
+    case EndKind::done:
+    case EndKind::stopped:
+      return;
+    case EndKind::collateral:
+      if (suspected_) return;
+      suspected_ = Verdict{ExitCode::peer_unreachable, describe(dead)};
+      suspect_at_ = Clock::now() + kPatience;
+      return;
+    case EndKind::deliberate:
+      return propose({code_of(dead.status), describe(dead)});
+    case EndKind::failed:
+      const bool by_us = WIFSIGNALED(dead.status) && WTERMSIG(dead.status) == passed_on_;
+      return propose(by_us ? Verdict{ExitCode::stopped,
+                                     fmt::format("stopped by {} before training began",
+                                                 signal_name(passed_on_))}
+                           : Verdict{ExitCode::rank_failed, describe(dead)});
+  }
+}
+
+/// What only time can tell.
+void Supervisor::judge_late() {
+  const Clock::time_point now = Clock::now();
+  if (suspected_ && now >= suspect_at_) propose(*suspected_);
+  if (proposed_ && !verdict_ && now >= propose_until_) stop_all(*proposed_, kGrace);
+}
+
+void Supervisor::judge_all_ended() {
+  if (!all_ended() || verdict_ || proposed_ || said_done_) return;
+  if (suspected_) return propose(*suspected_);
+  ExitCode code = ExitCode::done;
+  for (const Rank& rank : ranks_) {
+    if (rank.status != 0) code = code_of(rank.status);
+  }
+  parts_.store.set(kDonePrefix + name_of(Role::agent, place_.node),
+                   std::to_string(static_cast<int>(code)));
+  said_done_ = true;
+}
+
+void Supervisor::propose(const Verdict& verdict) {
+  if (proposed_ || verdict_) return;
+  proposed_ = verdict;
+  propose_until_ = Clock::now() + kAnswer;
+  parts_.store.propose(kFailedKey, encode(verdict));
+}
+
+void Supervisor::stop_all(const Verdict& verdict, milliseconds grace) {
+  if (!verdict_) {
+    verdict_ = verdict;
+    kill_at_ = Clock::now() + grace;
+    // From here on survivors only complain about what the verdict explains.
+    if (!is_deliberate(verdict.code)) parts_.console.close();
+  } else if (verdict.code == ExitCode::interrupted_twice) {
+    kill_at_ = Clock::now();
+  }
+}
+
+void Supervisor::enforce() {
+  if (!verdict_ || killed_ || Clock::now() < kill_at_) return;
+  kill_all(SIGKILL);
+  killed_ = true;
+  give_up_at_ = Clock::now() + kLastWait;
+}
+
+void Supervisor::pass_on(int signal) {
+  if (passed_on_ == signal) return;
+  passed_on_ = signal;
+  kill_all(signal);
+}
+
+void Supervisor::kill_all(int signal) {
+  for (const Rank& rank : ranks_) {
+    if (!rank.ended) ::kill(-rank.child.pid, signal);
+  }
+}
+
+bool Supervisor::all_ended() const { return std::ranges::all_of(ranks_, &Rank::ended); }
+
+bool Supervisor::is_over() const {
+  if (verdict_) return all_ended() || (killed_ && Clock::now() >= give_up_at_);
+  return all_ended() && static_cast<int>(done_.size()) == place_.nodes;
+}
+
+Supervisor::Rank* Supervisor::find(int number) {
+  const auto rank = std::ranges::find(ranks_, number, &Rank::number);
+  return rank == ranks_.end() ? nullptr : &*rank;
+}
+
+std::string Supervisor::describe(const Rank& dead) const {
+  const int place = dead.number - place_.rank;
+  std::string how = describe_end(dead.status);
+  if (WIFSIGNALED(dead.status) && WTERMSIG(dead.status) == SIGKILL &&
+      memory_.has_struck()) {
+    how += ", out of memory: fewer ranks or a smaller train.batch_size need less";
+  }
+  // Who ends deliberately has said why; only other nodes have not seen it.
+  const bool show_lines = kind_of(dead.status) == EndKind::failed || place_.nodes > 1;
+  return report(
+      {.rank = dead.number,
+       .pid = dead.child.pid,
+       .host = host_name(),
+       .how = how,
+       .step = parts_.steps.step(place).load(),
+       .last_lines = dead.output.last_lines(show_lines ? kLinesShown : 0),
+       .log = logs_.empty()
+                  ? ""
+                  : (logs_ / fmt::format("rank-{}.log", dead.number)).string()});
+}
+
+/// What the system says of a rank of this node that does not answer.
+std::string Supervisor::state_of(int number) {
+  const Rank* rank = find(number);
+  if (!rank || rank->ended) return "";
+  std::ifstream file(fmt::format("/proc/{}/stat", rank->child.pid));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return "";
+  const char state = text[name_end + 2];
+  if (state == 'T' || state == 't') return "; its process is stopped (SIGSTOP)";
+  if (state == 'D') return "; its process waits for a disk or the network (state D)";
+  return "";
+}
+
+ExitCode Supervisor::conclude() {
+  if (!verdict_) {
+    for (const auto& [node, code] : done_) {
+      if (code != ExitCode::done) return code;
+    }
+    return ExitCode::done;
+  }
+  const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {
+    return rank.ended && WIFEXITED(rank.status) && code_of(rank.status) == verdict_->code;
+  });
+  const bool was_said = all_alike && is_deliberate(verdict_->code);
+  if (!was_said) parts_.console.say("convoy: " + verdict_->text + "\n");
+  for (const Rank& rank : ranks_) {
+    if (rank.ended) continue;
+    parts_.console.say(
+        fmt::format("convoy: rank {} (pid {}) cannot be killed: it waits "
+                    "for the kernel\n",
+                    rank.number, rank.child.pid));
+  }
+  return verdict_->code;
+}
+
+}  // namespace convoy

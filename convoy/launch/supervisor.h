@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supervisor: looks after the ranks of one node until all have ended.
+//
+// The first rank that fails decides how the job ends. Its launcher proposes a verdict to
+// the store; whichever verdict is there first holds on all nodes. All launchers then stop
+// their ranks (who notice the loss themselves get a moment to put their files in order),
+// print the same text and end with the same code. A rank that only lost a peer is not
+// taken for the cause while another explanation may still come.
+
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/job_keys.h"
+#include "convoy/comm/store_client.h"
+#include "convoy/launch/console.h"
+#include "convoy/launch/notice_queue.h"
+#include "convoy/launch/out_of_memory.h"
+#include "convoy/launch/place.h"
+#include "convoy/launch/rank_output.h"
+#include "convoy/launch/signals.h"
+#include "convoy/launch/spawn.h"
+#include "convoy/launch/step_board.h"
+
+namespace convoy {
+
+/// What a supervisor works with. Borrowed.
+struct SupervisorParts {
+  Console& console;
+  StoreClient& store;
+  NoticeQueue& notices;
+  StepBoard& steps;
+  const SignalQueue& signals;
+};
+
+class Supervisor {
+ public:
+  Supervisor(const Place& place, const SupervisorParts& parts);
+
+  /// Looks after one more rank, the next of this node.
+  void add(Child child);
+
+  /// Returns when all ranks of this node have ended, and all nodes are done, with the
+  /// code that holds for all. Says on the console what there is to say.
+  ExitCode run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Rank {
+    int number;
+    Child child;
+    RankOutput output;
+    bool ended = false;
+    int status = 0;
+  };
+
+  void wait() const;
+  void read_output();
+  void reap();
+  void end(Rank& rank, int status);
+  void take_signals();
+  void take_notices();
+  void take(const Notice& notice);
+  void take_loss(const std::string& who, const Loss& loss);
+  void take_complaint(const std::string& from, const std::string& text);
+
+  void judge(const Rank& dead);
+  void judge_late();
+  void judge_all_ended();
+  void propose(const Verdict& verdict);
+  void stop_all(const Verdict& verdict, std::chrono::milliseconds grace);
+  void enforce();
+  void pass_on(int signal);
+  void kill_all(int signal);
+
+  bool is_over() const;
+  bool all_ended() const;
+  Rank* find(int number);
+  std::string describe(const Rank& dead) const;
+  std::string state_of(int number);
+  ExitCode conclude();
+
+  Place place_;
+  SupervisorParts parts_;
+  OutOfMemoryWatch memory_;
+  std::deque<Rank> ranks_;
+  std::filesystem::path logs_;            // once the run's folder is known
+  int passed_on_ = 0;                     // the signal that was
+  int requests_ = 0;                      // to stop
+  std::map<std::string, ExitCode> done_;  // nodes
+  bool said_done_ = false;
+
+  std::optional<Verdict> proposed_, suspected_, verdict_;
+  Clock::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;
+  bool killed_ = false;
+};
+
+}  // namespace convoy

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that somebody else started.
+
+#include "tests/launch/launcher_fixture.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Foreign : public Launcher {
+ protected:
+  using Variables = std::map<std::string, std::string>;
+
+  static Variables torchrun(int rank) {
+    const std::string number = std::to_string(rank);
+    return {{"RANK", number},         {"WORLD_SIZE", "2"},
+            {"LOCAL_RANK", number},   {"LOCAL_WORLD_SIZE", "2"},
+            {"MASTER_PORT", "29511"}, {"MASTER_ADDR", "127.0.0.1"}};
+  }
+
+  Variables slurm(int rank) const {
+    const std::string number = std::to_string(rank);
+    return {{"SLURM_PROCID", number},  {"SLURM_NTASKS", "2"}, {"SLURM_NODEID", "0"},
+            {"SLURM_LOCALID", number}, {"SLURM_NNODES", "1"}, {"SLURM_JOB_ID", mark_}};
+  }
+
+  std::unique_ptr<ConvoyProcess> start_rank(Variables variables, const Words& words) {
+    variables["XDG_RUNTIME_DIR"] = folder_.path();
+    return std::make_unique<ConvoyProcess>(words, folder_.path(), options(variables));
+  }
+};
+
+TEST_F(Foreign, FindEachOtherByTorchrunsVariables) {
+  const auto second = start_rank(torchrun(1), {"say:hello", "exit:0"});
+  const auto first = start_rank(torchrun(0), {"say:hello", "exit:0"});
+
+  EXPECT_EQ(first->wait().code, 0) << first->err();
+  EXPECT_EQ(second->wait().code, 0) << second->err();
+}
+
+TEST_F(Foreign, FindEachOtherBySlurmsVariables) {
+  const auto first = start_rank(slurm(0), {"say:hello", "exit:0"});
+  const auto second = start_rank(slurm(1), {"say:hello", "exit:0"});
+
+  EXPECT_EQ(first->wait().code, 0) << first->err();
+  EXPECT_EQ(second->wait().code, 0) << second->err();
+}
+
+TEST_F(Foreign, PassOverWhatAKilledJobHasLeft) {
+  const auto killed = start_rank(torchrun(0), {"sleep"});
+  ASSERT_TRUE(killed->wait_until([&] {
+    return fs::exists(folder_.path() / "convoy") &&
+           !fs::is_empty(folder_.path() / "convoy");
+  }));
+  killed->send(SIGKILL);
+  killed->wait();
+
+  const auto second = start_rank(torchrun(1), {"exit:0"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto first = start_rank(torchrun(0), {"exit:0"});
+
+  EXPECT_EQ(first->wait().code, 0) << first->err();
+  EXPECT_EQ(second->wait().code, 0) << second->err();
+}
+
+TEST_F(Foreign, EachNameTheOneThatDied) {
+  const auto first = start_rank(torchrun(0), {"sleep"});
+  const auto second = start_rank(torchrun(1), {"sleep"});
+  ASSERT_TRUE(wait_for_sleepers(*first, 1) && wait_for_sleepers(*second, 1));
+
+  second->send(SIGKILL);
+  const CommandResult result = first->wait();
+
+  EXPECT_EQ(result.code, 70);
+  EXPECT_THAT(result.err, HasSubstr("rank 1 on "));
+  EXPECT_THAT(result.err, HasSubstr("is gone: its connection closed"));
+  second->wait();
+}
+
+TEST_F(Foreign, NoticeThatTheFirstDied) {
+  const auto first = start_rank(torchrun(0), {"sleep"});
+  const auto second = start_rank(torchrun(1), {"sleep"});
+  ASSERT_TRUE(wait_for_sleepers(*first, 1) && wait_for_sleepers(*second, 1));
+
+  first->send(SIGKILL);
+  const CommandResult result = second->wait();
+
+  EXPECT_EQ(result.code, 70);
+  EXPECT_THAT(result.err, HasSubstr("lost rank 0"));
+  first->wait();
+}
+
+TEST_F(Foreign, NeedATokenOnSeveralMachines) {
+  Variables variables = torchrun(0);
+  variables["WORLD_SIZE"] = "4";
+  variables["MASTER_ADDR"] = "10.0.0.1";
+
+  EXPECT_EQ(start_rank(variables, {"exit:0"})->wait().code, 77);
+}
+
+}  // namespace
+}  // namespace convoy

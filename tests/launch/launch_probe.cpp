@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// launch_probe: a program that launches itself, for tests of the launcher.
+//
+//   launch_probe -n RANKS [--nnodes N --node-rank I --master-port P] BEHAVIOUR...
+//
+// Each rank joins its job and then does what the behaviours say, in order:
+//
+//   say:TEXT             prints TEXT to stdout
+//   complain:TEXT        prints TEXT to stderr
+//   step:N               notes that it is at step N
+//   RANK:exit:CODE       that rank ends with this code; all others sleep
+//   RANK:signal:NUMBER   that rank kills itself; all others sleep
+//   RANK:lost:PEER       that rank says that PEER does not answer, as a PeerError would
+//   folder:PATH          rank 0 says where the run's folder is
+//   sleep                sleeps; SIGTERM, SIGINT and SIGUSR1 end it with code 75
+//   stubborn             sleeps, whatever comes
+//   unready              sleeps and has no handlers yet
+//   exit:CODE            ends with this code
+//   nobody               does not join, and sleeps
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/launch/launcher.h"
+#include "convoy/launch/membership.h"
+
+namespace convoy {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Arguments {
+  PlaceRequest place;
+  double timeout = 20, silence = 20;
+  std::string compared = "model=probe\n";
+  Words behaviours;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : ""; };
+    if (word == "-n") {
+      arguments.place.nproc_per_node = std::stoi(value());
+    } else if (word == "--nnodes") {
+      arguments.place.nnodes = std::stoi(value());
+    } else if (word == "--node-rank") {
+      arguments.place.node_rank = std::stoi(value());
+    } else if (word == "--master-port") {
+      arguments.place.master_port = std::stoi(value());
+      arguments.place.master_addr = "127.0.0.1";
+    } else if (word == "--timeout") {
+      arguments.timeout = std::stod(value());
+    } else if (word == "--silence") {
+      arguments.silence = std::stod(value());
+    } else if (word == "--settings") {
+      arguments.compared = value() + "\n";
+    } else {
+      arguments.behaviours.push_back(word);
+    }
+  }
+  return arguments;
+}
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
+}
+
+void sleep_until_told() {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    ::signal(signal, [](int) { ::_exit(75); });
+  }
+  std::puts("sleeping");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+void sleep_whatever_comes() {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) ::signal(signal, SIG_IGN);
+  std::puts("sleeping");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+/// "2:exit:65" as 2, "exit", "65"; without a rank: -1.
+struct Behaviour {
+  int rank = -1;
+  std::string what, detail;
+};
+
+Behaviour parse_behaviour(std::string text) {
+  Behaviour behaviour;
+  if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
+    behaviour.rank = std::stoi(text);
+    text.erase(0, text.find(':') + 1);
+  }
+  const std::size_t colon = text.find(':');
+  behaviour.what = text.substr(0, colon);
+  if (colon != std::string::npos) behaviour.detail = text.substr(colon + 1);
+  return behaviour;
+}
+
+void print(std::FILE* file, const std::string& text) {
+  std::fprintf(file, "%s\n", text.c_str());
+  std::fflush(file);
+}
+
+void behave(const Behaviour& behaviour, const Place& place, Membership& job) {
+  const auto& [rank, what, detail] = behaviour;
+  if (what == "say") print(stdout, detail);
+  if (what == "complain") print(stderr, detail);
+  if (what == "step") job.at_step(std::stoull(detail));
+  if (what == "folder" && place.rank == 0) job.store().set(kRunFolderKey, detail);
+  if (what == "sleep" || (rank >= 0 && rank != place.rank)) sleep_until_told();
+  if (what == "stubborn") sleep_whatever_comes();
+  if (what == "unready") {
+    print(stdout, "sleeping");
+    for (;;) ::pause();
+  }
+  if (what == "exit") std::exit(std::stoi(detail));
+  if (what == "signal") ::kill(::getpid(), std::stoi(detail));
+  if (what == "lost") {
+    const auto verdict = job.complain(PeerError(std::stoi(detail), "nothing came"));
+    ::_exit(verdict ? static_cast<int>(verdict->code) : 69);
+  }
+}
+
+int run_rank(const Arguments& arguments, const Place& place) {
+  if (arguments.behaviours.front() == "nobody") {
+    for (;;) ::pause();
+  }
+  Membership job(place, current_environment(),
+                 {.compared = arguments.compared,
+                  .join_timeout = milliseconds(arguments.timeout),
+                  .silence = milliseconds(arguments.silence),
+                  .log = [](const std::string& line) { print(stderr, line); },
+                  .on_verdict =
+                      [](const Verdict& verdict) {
+                        print(stderr, verdict.text);
+                        ::_exit(static_cast<int>(verdict.code));
+                      }});
+  for (const std::string& text : arguments.behaviours) {
+    behave(parse_behaviour(text), place, job);
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  const Arguments arguments = parse(argc, argv);
+  const Place place = find_place(arguments.place, current_environment());
+  if (place.duty != Duty::launch) return run_rank(arguments, place);
+  return static_cast<int>(launch({.place = place,
+                                  .arguments = Words(argv, argv + argc),
+                                  .settings = "",
+                                  .compared = arguments.compared,
+                                  .join_timeout = milliseconds(arguments.timeout),
+                                  .silence = milliseconds(arguments.silence)}));
+}
+
+}  // namespace
+}  // namespace convoy
+
+int main(int argc, char** argv) {
+  using namespace convoy;
+  try {
+    return run(argc, argv);
+  } catch (const InputError& error) {
+    print(stderr, error.what());
+    return static_cast<int>(exit_code(error.kind()));
+  } catch (const PeerError& error) {
+    print(stderr, error.what());
+    return static_cast<int>(ExitCode::peer_unreachable);
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The launcher's small parts: cores, tokens, lines, endings.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "convoy/base/error.h"
+#include "convoy/base/file.h"
+#include "convoy/launch/cores.h"
+#include "convoy/launch/ending.h"
+#include "convoy/launch/rank_output.h"
+#include "convoy/launch/token.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Cores, AreDealtOutWithoutOverlap) {
+  const Cores cores = {4, 5, 6, 7, 8, 9, 10};
+
+  EXPECT_THAT(cores_of(0, 3, cores), ElementsAre(4, 5));
+  EXPECT_THAT(cores_of(1, 3, cores), ElementsAre(6, 7));
+  EXPECT_THAT(cores_of(2, 3, cores), ElementsAre(8, 9, 10));
+}
+
+TEST(Cores, AreLeftOpenWhenThereAreTooFew) {
+  EXPECT_THAT(cores_of(0, 4, {0, 1}), IsEmpty());
+  EXPECT_EQ(threads_of(0, 4, {0, 1}), 1);
+  EXPECT_EQ(threads_of(0, 2, {0, 1, 2, 3}), 2);
+}
+
+TEST(Cores, ReadAsRanges) {
+  EXPECT_EQ(to_text({0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(to_text({9, 8, 0}), "0,8-9");
+}
+
+TEST(Cores, OfThisProcessAreSome) { EXPECT_THAT(usable_cores(), Not(IsEmpty())); }
+
+class Token : public testing::Test {
+ protected:
+  std::string file_of(const std::string& text, mode_t mode) const {
+    const std::string path = folder_.path() / "token";
+    write_atomically(path, text);
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Token, ComesFromAVariableOrAFile) {
+  EXPECT_EQ(token_of_environment({}), std::nullopt);
+  EXPECT_EQ(token_of_environment({{"CONVOY_TOKEN", "0123456789abcdef"}}),
+            "0123456789abcdef");
+  const std::string path = file_of("from a file, secret\n", 0600);
+  EXPECT_EQ(token_of_environment({{"CONVOY_TOKEN_FILE", path}}), "from a file, secret");
+}
+
+TEST_F(Token, ThatOthersCanReadIsRefused) {
+  const std::string path = file_of("from a file, secret\n", 0644);
+  try {
+    token_of_environment({{"CONVOY_TOKEN_FILE", path}});
+    FAIL() << "was taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.kind(), InputKind::admission);
+    EXPECT_THAT(error.what(), HasSubstr("chmod 600 " + path));
+  }
+}
+
+TEST_F(Token, ThatIsShortIsRefused) {
+  EXPECT_THROW(token_of_environment({{"CONVOY_TOKEN", "short"}}), InputError);
+}
+
+TEST_F(Token, IsNewEveryTime) {
+  EXPECT_EQ(random_token().size(), 64U);
+  EXPECT_NE(random_token(), random_token());
+}
+
+/// A rank's output with a console that writes to files.
+class Output : public testing::Test {
+ protected:
+  void feed(RankOutput& output, Stream stream, const std::string& text) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+    EXPECT_FALSE(output.read(stream, ends[0]));
+    ::close(ends[0]);
+  }
+
+  std::string out() const { return read_text(folder_.path() / "out"); }
+  std::string err() const { return read_text(folder_.path() / "err"); }
+
+  int open(const char* name) const {
+    return ::creat((folder_.path() / name).c_str(), 0600);
+  }
+
+  TemporaryFolder folder_;
+  Descriptor out_{open("out")}, err_{open("err")};
+};
+
+TEST_F(Output, OfOtherRanksHasAPrefixOnWholeLines) {
+  Console console(out_.get(), err_.get(), false);
+  RankOutput output(3, console);
+
+  feed(output, Stream::out, "one\ntw");
+  feed(output, Stream::err, "oh\n");
+  feed(output, Stream::out, "o\nthree");
+  output.finish();
+
+  EXPECT_EQ(out(), "[rank 3] one\n[rank 3] two\n[rank 3] three\n");
+  EXPECT_EQ(err(), "[rank 3] oh\n");
+}
+
+TEST_F(Output, OfRankZeroOnATerminalKeepsItsBar) {
+  Console console(out_.get(), err_.get(), true);
+  RankOutput first(0, console), second(1, console);
+
+  feed(first, Stream::out, "plan\n\r\x1b[Kbar 1");
+  feed(second, Stream::out, "hello\n");
+  feed(first, Stream::out, "\r\x1b[Kbar 2");
+
+  EXPECT_EQ(out(), "plan\n\r\x1b[Kbar 1\r\x1b[K[rank 1] hello\n\r\x1b[Kbar 2");
+  EXPECT_THAT(first.last_lines(9), ElementsAre("plan"));
+}
+
+TEST_F(Output, KeepsTheLastLines) {
+  Console console(out_.get(), err_.get(), false);
+  RankOutput output(0, console);
+  for (int i = 0; i < 200; ++i) feed(output, Stream::out, std::to_string(i) + "\n");
+
+  EXPECT_THAT(output.last_lines(2), ElementsAre("198", "199"));
+  EXPECT_EQ(output.last_lines(1000).size(), 50U);
+}
+
+TEST_F(Output, IsLoggedFromItsFirstLine) {
+  Console console(out_.get(), err_.get(), false);
+  RankOutput output(2, console);
+  feed(output, Stream::out, "before\n");
+  output.log_to(folder_.path() / "logs");
+  feed(output, Stream::err, "after\n");
+
+  EXPECT_EQ(read_text(folder_.path() / "logs" / "rank-2.log"), "before\nafter\n");
+}
+
+/// The status that wait() reports of a process that exits so.
+int exited(int code) { return code << 8; }
+
+TEST(Ending, KnowsWhoIsToBlame) {
+  EXPECT_EQ(kind_of(exited(0)), EndKind::done);
+  EXPECT_EQ(kind_of(exited(75)), EndKind::stopped);
+  EXPECT_EQ(kind_of(exited(69)), EndKind::collateral);
+  for (const int code : {2, 65, 74, 77, 78, 79}) {
+    EXPECT_EQ(kind_of(exited(code)), EndKind::deliberate) << code;
+    EXPECT_EQ(static_cast<int>(code_of(exited(code))), code);
+  }
+  for (const int status : {exited(1), exited(127), exited(70), SIGKILL, SIGSEGV}) {
+    EXPECT_EQ(kind_of(status), EndKind::failed) << status;
+    EXPECT_EQ(code_of(status), ExitCode::rank_failed) << status;
+  }
+}
+
+TEST(Ending, IsAReport) {
+  EXPECT_EQ(report({.rank = 2,
+                    .pid = 4711,
+                    .host = "n1",
+                    .how = describe_end(SIGSEGV),
+                    .step = 57,
+                    .last_lines = {"a", "b"},
+                    .log = "runs/x/logs/rank-2.log"}),
+            "rank 2 on n1 (pid 4711) failed at step 57: killed by SIGSEGV\n"
+            "  its last lines:\n    | a\n    | b\n"
+            "  all of them: runs/x/logs/rank-2.log");
+  EXPECT_EQ(describe_end(exited(65)), "exit code 65: bad data or checkpoint");
+  EXPECT_EQ(describe_end(exited(42)), "exit code 42");
+}
+
+}  // namespace
+}  // namespace convoy
