@@ -10,6 +10,7 @@
 #include "apps/commands.h"
 #include "convoy/base/cpu.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/train/settings_schema.h"
 #include "convoy/train/trainer.h"
 #include "convoy/train/version.h"
@@ -50,7 +51,8 @@ void say_outcome(const Outcome& outcome, RunFolder& folder) {
 
 ExitCode train(const TrainArguments& arguments, const std::string& command_line) {
   const Settings settings = arguments.settings.resolve();
-  Trainer trainer(settings);
+  AloneComm comm;
+  Trainer trainer(settings, comm);
   if (arguments.dry_run) {
     fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
     return ExitCode::done;
@@ -60,18 +62,19 @@ ExitCode train(const TrainArguments& arguments, const std::string& command_line)
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
   RunFolder folder = RunFolder::create(
       settings.run.dir, settings.run.name,
-      default_run_name(settings.model.name, settings.strategy.name, std::time(nullptr)));
+      default_run_name(settings.model.name, chosen_strategy(settings, comm.ranks()),
+                       std::time(nullptr)));
   // The name is this run's alone: the file repeats the run under another one, with the
   // same lanes and so to the same bits on any number of ranks.
   Settings repeatable = settings;
   repeatable.run.name.clear();
-  repeatable.train.lanes = static_cast<int>(chosen_lanes(settings));
+  repeatable.train.lanes = static_cast<int>(chosen_lanes(settings, comm.ranks()));
   folder.write_config(to_yaml(repeatable));
   folder.log(version_details());
   folder.log(trainer.plan());
   say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
   Progress progress(stdout, is_terminal(stdout), terminal_width(stdout));
-  const Outcome outcome = trainer.train(folder, progress, stop, command_line);
+  const Outcome outcome = trainer.train(&folder, &progress, stop, command_line);
   say_outcome(outcome, folder);
   return outcome.code;
 }
