@@ -8,9 +8,9 @@
 // time (AsyncComm is a thread for that). No wait for another rank lasts longer than the
 // timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
 // Comm is of no further use. A rank that fails should destroy its Comm, so that others
-// fail at once. Steady use allocates nothing of ours (Gloo allocates what it queues).
-// Sums are added in the order of the lane tree, so they have the same bits on any number
-// of ranks.
+// fail at once. Through shared memory, steady use allocates nothing; over TCP, Gloo
+// allocates for every message. Sums are added in the order of the lane tree, so they have
+// the same bits on any number of ranks.
 
 #pragma once
 

@@ -87,6 +87,10 @@ class SharedComm::Reducing {
   void run();
 
  private:
+  /// By how many chunks ranks may be apart: enough for one to be busy while another is
+  /// kept from running for a moment.
+  static constexpr std::size_t kAhead = SharedSegment::kSlots / 2 - 1;
+
   Range chunk_of(int owner, std::size_t k) const;
   void give_partials(std::size_t k);
   void add(std::size_t k);
@@ -127,19 +131,23 @@ Range SharedComm::Reducing::chunk_of(int owner, std::size_t k) const {
   return {part.begin + chunk.begin, part.begin + chunk.end};
 }
 
-/// A pipe carries, in this order: partials of chunks 0 and 1, the sum of 0, partials of
-/// 2, the sum of 1 ... Never more than three slots are on their way, so that with four of
-/// them no rank waits for one that waits for it.
+/// A pipe carries, in this order: partials of chunks 0 to kAhead, the sum of 0, partials
+/// of the next, the sum of 1 ... A rank that has begun with a chunk finds that the others
+/// are done with the one before, so no more than 2 kAhead + 2 slots are on their way;
+/// with as many in a pipe no rank waits for one that waits for it.
 void SharedComm::Reducing::run() {
-  if (chunks_ > 0) give_partials(0);
+  for (std::size_t k = 0; k < std::min(kAhead, chunks_); ++k) give_partials(k);
   for (std::size_t k = 0; k < chunks_; ++k) {
-    if (k + 1 < chunks_) give_partials(k + 1);
+    if (k + kAhead < chunks_) give_partials(k + kAhead);
     add(k);
     if (!reduction_.to_all()) continue;
     give_result(k);
-    if (k > 0) take_results(k - 1);
+    if (k >= kAhead) take_results(k - kAhead);
   }
-  if (chunks_ > 0 && reduction_.to_all()) take_results(chunks_ - 1);
+  if (!reduction_.to_all()) return;
+  for (std::size_t k = chunks_ - std::min(kAhead, chunks_); k < chunks_; ++k) {
+    take_results(k);
+  }
 }
 
 void SharedComm::Reducing::give_partials(std::size_t k) {

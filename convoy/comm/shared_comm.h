@@ -6,9 +6,9 @@
 // chunk all the way, so that the sum of a chunk is written where its partials have just
 // been read:
 //
-//   to each owner o       own partials of chunk k+1 of o's part
+//   to each owner o       own partials of chunk k+a of o's part
 //   own part              adds the partials of chunk k; the sum to whole, and to everyone
-//   from each owner o     the sum of chunk k-1 of o's part, to whole
+//   from each owner o     the sum of chunk k-a of o's part, to whole
 //
 // Messages between two ranks alone go over TCP.
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <thread>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -26,12 +25,13 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3130796f766e6f63;  // "convoy01"
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-/// A rank's pipes to and from one other then fit into a second-level cache.
+/// A pipe then fits into the cache that cores share.
 constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
 
-/// Looks before a wait sleeps: a few microseconds, for an answer that is on its way; and
-/// how often it then lets others run, who may be those it waits for.
-constexpr int kLooks = 200, kYields = 4;
+/// Looks before a wait sleeps: below a microsecond, for an answer that is being written.
+/// Looking longer takes the core from the very rank that is waited for, where there are
+/// no more cores than ranks, and measured slower.
+constexpr int kLooks = 30;
 /// How long a sleep lasts before the others' lives are looked at.
 constexpr std::chrono::milliseconds kSleep{50};
 
@@ -214,10 +214,6 @@ void SharedSegment::wait(SharedCounter& counter, std::uint32_t value, int peer) 
   for (int look = 0; look < kLooks; ++look) {
     if (reached(counter.value.load(std::memory_order_acquire), value)) return;
     pause();
-  }
-  for (int yield = 0; yield < kYields; ++yield) {
-    if (reached(counter.value.load(std::memory_order_acquire), value)) return;
-    std::this_thread::yield();
   }
   const Stopwatch watch;
   while (true) {

@@ -53,9 +53,9 @@ struct SegmentPlace {
 
 class SharedSegment {
  public:
-  static constexpr std::uint32_t kSlots = 4;  // of a pipe
+  static constexpr std::uint32_t kSlots = 16;  // of a pipe
   /// The most ranks for which slots of a useful size fit into a segment.
-  static constexpr int kMostRanks = 64;
+  static constexpr int kMostRanks = 32;
 
   /// Makes one. Throws InputError (storage) if the memory cannot be had.
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);

@@ -14,6 +14,7 @@
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/strategy/single.h"
+#include "tests/allocation_count.h"
 #include "tests/network/made_up.h"
 
 namespace {
@@ -70,6 +71,9 @@ void operator delete(void* memory, std::size_t, Alignment) noexcept { release(me
 void operator delete[](void* memory, std::size_t, Alignment) noexcept { release(memory); }
 
 namespace convoy {
+
+long allocation_count() { return allocations; }
+
 namespace {
 
 constexpr std::size_t kBatch = 20;
