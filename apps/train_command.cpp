@@ -98,10 +98,8 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   const Environment environment = current_environment();
   const Settings settings = settings_of(arguments, environment);
   const Place place = find_place(place_request(settings.cluster), environment);
-  AloneComm alone;
   if (arguments.dry_run) {
-    say_plan(settings, alone);
-    fmt::print("place     {}\n", describe(place));
+    say_plan(settings, place);
     return ExitCode::done;
   }
   const TrainingView view{.command_line = join(command, " "),
@@ -114,6 +112,7 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
     case Duty::alone:
       break;
   }
+  AloneComm alone;
   return run_training(settings, alone, view);
 }
 

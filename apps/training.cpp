@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 
+#include "convoy/base/cpu.h"
+#include "convoy/comm/planned_comm.h"
 #include "convoy/train/trainer.h"
 #include "convoy/train/version.h"
 
@@ -84,9 +87,13 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
   return trainer.train(nullptr, nullptr, stop, view.command_line).code;
 }
 
-void say_plan(const Settings& settings, Comm& comm) {
-  const Trainer trainer(settings, comm);
-  fmt::print("{}\n{}", to_yaml(settings), trainer.plan());
+void say_plan(Settings settings, const Place& place) {
+  fmt::print("{}\n", to_yaml(settings));
+  if (settings.cluster.threads == 0) {
+    settings.cluster.threads = std::max(1, cpu_info().cores / place.local_ranks);
+  }
+  PlannedComm comm(place.rank, place.ranks);
+  fmt::print("{}place     {}\n", Trainer(settings, comm).plan(), describe(place));
 }
 
 }  // namespace convoy

@@ -10,6 +10,7 @@
 
 #include "convoy/base/exit_code.h"
 #include "convoy/comm/comm.h"
+#include "convoy/launch/place.h"
 #include "convoy/train/settings.h"
 
 namespace convoy {
@@ -24,7 +25,7 @@ struct TrainingView {
 /// Trains. The first rank says what there is to say; the others say nothing.
 ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view);
 
-/// Prints settings and plan.
-void say_plan(const Settings& settings, Comm& comm);
+/// Prints settings and plan of a job that does not run.
+void say_plan(Settings settings, const Place& place);
 
 }  // namespace convoy
