@@ -7,13 +7,18 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <random>
 #include <string>
 
+#include "convoy/base/descriptor.h"
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
 
@@ -42,15 +47,34 @@ void ignore_broken_pipes() {
   if (current.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
 }
 
+[[noreturn]] void refuse_address(const std::string& address, const std::string& why) {
+  throw InputError(InputKind::settings, {.where = "address to listen on",
+                                         .found = address,
+                                         .expected = "an address of this machine",
+                                         .hint = why});
+}
+
+/// Gloo would not say which address, nor why.
+void require_own_address(const std::string& address) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (const int error = ::getaddrinfo(address.c_str(), nullptr, &hints, &found)) {
+    refuse_address(address, ::gai_strerror(error));
+  }
+  const Descriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int bound = ::bind(socket.get(), found->ai_addr, found->ai_addrlen);
+  const int error = errno;
+  ::freeaddrinfo(found);
+  if (bound != 0) refuse_address(address, std::strerror(error));
+}
+
 Device open_device(const std::string& address) {
+  require_own_address(address);
   try {
     return ::gloo::transport::tcp::CreateDevice(
         ::gloo::transport::tcp::attr(address.c_str()));
   } catch (const std::exception& error) {
-    throw InputError(InputKind::settings, {.where = "address to listen on",
-                                           .found = address,
-                                           .expected = "an address of this machine",
-                                           .hint = error.what()});
+    refuse_address(address, error.what());
   }
 }
 

@@ -51,13 +51,13 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 Descriptor make_memory(std::size_t bytes) {
   Descriptor file(::memfd_create("convoy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.is_open()) refuse("make it");
+  if (!file) refuse("make it");
   // Reserved now: later a lack of memory would be a signal.
-  if (const int error = ::posix_fallocate(file.number(), 0, static_cast<off_t>(bytes))) {
+  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) {
     errno = error;
     refuse(fmt::format("reserve {} bytes", bytes));
   }
-  if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     refuse("fix its size");
   }
   return file;
@@ -67,7 +67,7 @@ Descriptor open_memory(const SegmentPlace& place, std::size_t bytes) {
   const std::string path = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat facts {};
-  if (!file.is_open() || ::fstat(file.number(), &facts) != 0) refuse("open " + path);
+  if (!file || ::fstat(file.get(), &facts) != 0) refuse("open " + path);
   if (static_cast<std::size_t>(facts.st_size) != bytes) {
     errno = EINVAL;
     refuse(fmt::format("find {} bytes in {}", bytes, path));
@@ -103,15 +103,6 @@ struct SharedSegment::Head {
   std::atomic<std::uint32_t> left[kMostRanks];
 };
 
-Descriptor::~Descriptor() {
-  if (is_open()) ::close(number_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
 SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout)
     : rank_(rank),
       ranks_(ranks),
@@ -120,7 +111,7 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
       size_(size_for(ranks)),
       memory_file_(make_memory(size_)) {
   check(ranks <= kMostRanks, "no more ranks than a segment has room for");
-  map(memory_file_.number());
+  map(memory_file_.get());
   head().ranks = static_cast<std::uint32_t>(ranks);
   head().magic = kMagic;
 }
@@ -134,7 +125,7 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
       size_(size_for(ranks)) {
   check(ranks <= kMostRanks, "no more ranks than a segment has room for");
   const Descriptor file = open_memory(place, size_);
-  map(file.number());
+  map(file.get());
   if (head().magic == kMagic && head().ranks == static_cast<std::uint32_t>(ranks)) return;
   ::munmap(memory_, size_);
   errno = EINVAL;
@@ -159,8 +150,8 @@ void SharedSegment::map(int descriptor) {
 }
 
 SegmentPlace SharedSegment::place() const {
-  check(memory_file_.is_open(), "this rank has made the segment");
-  return {.process = ::getpid(), .descriptor = memory_file_.number()};
+  check(static_cast<bool>(memory_file_), "this rank has made the segment");
+  return {.process = ::getpid(), .descriptor = memory_file_.get()};
 }
 
 void SharedSegment::watch(const std::vector<int>& processes) {
@@ -244,7 +235,7 @@ void SharedSegment::require_all_alive(int peer) const {
     if (rank != rank_) lose(rank, "lost, another rank says");
   }
   for (std::size_t r = 0; r < processes_.size(); ++r) {
-    pollfd process{processes_[r].number(), POLLIN, 0};
+    pollfd process{processes_[r].get(), POLLIN, 0};
     if (::poll(&process, 1, 0) > 0) lose(static_cast<int>(r), "its process has ended");
   }
   if (left(peer).load() != 0) lose(peer, "has left");

@@ -19,25 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/descriptor.h"
 #include "convoy/comm/comm.h"
 
 namespace convoy {
-
-/// A file descriptor that is closed in the end.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
 
 /// Counts up, written by one rank and waited for by one other.
 struct alignas(64) SharedCounter {

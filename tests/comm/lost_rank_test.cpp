@@ -120,6 +120,33 @@ TEST_P(LostRank, IsNamedAfterTheTimeoutWhenItIsSilent) {
   EXPECT_THAT(both, HasSubstr("no answer within 0.7 s"));
 }
 
+TEST_P(LostRank, IsNamedWhenAnyRankMightHaveAnswered) {
+  const auto thrown = try_ranks(
+      3,
+      [](Comm& comm) {
+        std::byte byte{};
+        if (comm.rank() == 0) comm.receive_from_any({&byte, 1}, Tag{1});
+        if (comm.rank() == 2) std::this_thread::sleep_for(1500ms);
+      },
+      GetParam(), 500ms);
+
+  EXPECT_EQ(named(thrown[0]), 1) << text_of(thrown[0]);
+}
+
+TEST_P(LostRank, HasNoNameWhenAllAreSilent) {
+  const auto thrown = try_ranks(
+      3,
+      [](Comm& comm) {
+        std::byte byte{};
+        if (comm.rank() == 0) comm.receive_from_any({&byte, 1}, Tag{1});
+        if (comm.rank() > 0) std::this_thread::sleep_for(1500ms);
+      },
+      GetParam(), 500ms);
+
+  EXPECT_EQ(named(thrown[0]), kAnyRank);
+  EXPECT_THAT(text_of(thrown[0]), HasSubstr("any rank: nothing came within 0.5 s"));
+}
+
 TEST_P(LostRank, IsNamedWhenItNeverComes) {
   MemoryStore store;
   try {
