@@ -8,7 +8,8 @@
 //
 // All ranks start the same operations in the same order. What an operation is given must
 // live, and be left alone, until a wait for it has returned. The Comm may be used
-// directly while no operation is under way. Steady use allocates nothing.
+// directly while no operation is under way. Steady use allocates nothing. A single rank
+// has no thread: its operations are done when they are started.
 
 #pragma once
 
@@ -77,6 +78,8 @@ class AsyncComm {
                          std::span<const float* const> partials, std::span<float> whole);
   template <class Fill>
   Ticket start(const Fill& fill);
+  template <class Fill>
+  Ticket do_now(const Fill& fill);
   template <class Condition>
   void wait_until(std::unique_lock<std::mutex>& lock, const Condition& holds);
   void serve();

@@ -91,13 +91,17 @@ std::optional<Straggler> find_straggler(std::span<const RankPace> ranks) {
                    .others_wait = others_wait};
 }
 
+std::string short_milliseconds(double value) {
+  return value < 10 ? fmt::format("{:.2g} ms", value) : fmt::format("{:.0f} ms", value);
+}
+
 std::string describe(const Straggler& straggler) {
   return fmt::format(
-      "slowest: rank {}, {} {:.3g} ms a step against {:.3g} ms elsewhere, the others "
-      "wait "
-      "{:.3g} ms for it",
+      "slowest: rank {}, {} {} a step against {} elsewhere, the others wait "
+      "{} for it",
       straggler.rank, straggler.by_data ? "waiting for data" : "own compute",
-      straggler.own, straggler.elsewhere, straggler.others_wait);
+      short_milliseconds(straggler.own), short_milliseconds(straggler.elsewhere),
+      short_milliseconds(straggler.others_wait));
 }
 
 }  // namespace convoy

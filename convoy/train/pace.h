@@ -74,4 +74,7 @@ std::optional<Straggler> find_straggler(std::span<const RankPace> ranks);
 /// ms for it".
 std::string describe(const Straggler& straggler);
 
+/// "61 ms", "0.25 ms".
+std::string short_milliseconds(double value);
+
 }  // namespace convoy

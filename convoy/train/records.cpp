@@ -142,9 +142,10 @@ void Records::say_pace() {
   const std::vector<RankPace> ranks = pace_.whole();
   const std::optional<Straggler> straggler = find_straggler(ranks);
   const auto [least, most] = std::ranges::minmax(ranks, {}, &RankPace::own);
-  say(straggler ? describe(*straggler)
-                : fmt::format("no rank is slow: own compute {:.3g} to {:.3g} ms a step",
-                              least.own, most.own));
+  say(straggler
+          ? describe(*straggler)
+          : fmt::format("no rank is slow: own compute {} to {} a step",
+                        short_milliseconds(least.own), short_milliseconds(most.own)));
 }
 
 }  // namespace convoy

@@ -102,7 +102,7 @@ struct StrategySettings {
 };
 
 struct DdpSettings {
-  double bucket_mb = 4;  // of gradients that are exchanged in one go
+  double bucket_mb = 1;  // of gradients that are exchanged in one go
 
   bool operator==(const DdpSettings&) const = default;
 };

@@ -13,10 +13,41 @@
 namespace convoy {
 namespace {
 
+using json = nlohmann::ordered_json;
+
+json test_of(const Outcome& outcome) {
+  if (!outcome.test) return nullptr;
+  const LossSum& sum = outcome.test->sum;
+  return {{"loss", sum.mean_loss()},
+          {"accuracy", sum.accuracy()},
+          {"correct", sum.correct},
+          {"total", sum.samples}};
+}
+
+json communication_of(const std::vector<RankTotals>& ranks) {
+  json list = json::array();
+  for (const RankTotals& rank : ranks) {
+    list.push_back(
+        {{"bytes_sent", rank.bytes_sent}, {"bytes_received", rank.bytes_received}});
+  }
+  return list;
+}
+
+json peak_rss_bytes_of(const std::vector<RankTotals>& ranks) {
+  json list = json::array();
+  for (const RankTotals& rank : ranks) list.push_back(rank.peak_rss_bytes);
+  return list;
+}
+
+json slowest_of(const Records& records) {
+  const std::optional<Straggler> straggler = find_straggler(records.pace().whole());
+  return straggler ? json(describe(*straggler)) : json(nullptr);
+}
+
 /// By rank: medians of a step, and what was slept in all.
-nlohmann::ordered_json as_json(const std::vector<RankPace>& paces,
-                               const std::vector<RankTotals>& totals) {
-  auto list = nlohmann::ordered_json::array();
+json rank_ms_of(const std::vector<RankPace>& paces,
+                const std::vector<RankTotals>& totals) {
+  json list = json::array();
   for (std::size_t rank = 0; rank < paces.size(); ++rank) {
     list.push_back({{"own", paces[rank].own},
                     {"waiting_for_data", paces[rank].data},
@@ -48,8 +79,11 @@ std::string Trainer::plan() const {
                       comm_.ranks(), comm_.ranks() == 1 ? "" : "s", strategy_name_,
                       team_.threads(), comm_.ranks() == 1 ? "" : " each",
                       network_.kernels().name);
-  text += fmt::format("batch     {} samples an update in {} lane{}\n",
-                      settings_.train.batch_size, lanes, lanes == 1 ? "" : "s");
+  text += fmt::format(
+      "batch     {} samples an update in {} lane{}: the same bits on up to "
+      "{} rank{}\n",
+      settings_.train.batch_size, lanes, lanes == 1 ? "" : "s", lanes,
+      lanes == 1 ? "" : "s");
   text +=
       fmt::format("steps     {} an epoch, {} in all\n",
                   with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
@@ -69,25 +103,9 @@ std::string Trainer::plan() const {
 nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& records,
                                         const std::vector<RankTotals>& ranks,
                                         double total_seconds) const {
-  using json = nlohmann::ordered_json;
   const StepTimes::Quantiles times = records.step_times().quantiles();
   const auto images = static_cast<double>(records.images());
   const double rate = seconds_.training > 0 ? images / seconds_.training : 0;
-  json communication = json::array(), peak_rss_bytes = json::array();
-  for (const RankTotals& rank : ranks) {
-    communication.push_back(
-        {{"bytes_sent", rank.bytes_sent}, {"bytes_received", rank.bytes_received}});
-    peak_rss_bytes.push_back(rank.peak_rss_bytes);
-  }
-  const std::optional<Straggler> straggler = find_straggler(records.pace().whole());
-  json test = nullptr;
-  if (outcome.test) {
-    const LossSum& sum = outcome.test->sum;
-    test = {{"loss", sum.mean_loss()},
-            {"accuracy", sum.accuracy()},
-            {"correct", sum.correct},
-            {"total", sum.samples}};
-  }
   return {
       {"version", version()},
       {"command", ""},
@@ -103,7 +121,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"steps", records.steps()},
       {"train",
        {{"loss", outcome.train.mean_loss()}, {"accuracy", outcome.train.accuracy()}}},
-      {"test", test},
+      {"test", test_of(outcome)},
       {"seconds",
        {{"total", total_seconds},
         {"training", seconds_.training},
@@ -117,10 +135,10 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"p50", times.p50},
         {"p90", times.p90},
         {"max", times.max}}},
-      {"communication", communication},
-      {"peak_rss_bytes", peak_rss_bytes},
-      {"rank_ms", as_json(records.pace().whole(), ranks)},
-      {"slowest", straggler ? json(describe(*straggler)) : json(nullptr)},
+      {"communication", communication_of(ranks)},
+      {"peak_rss_bytes", peak_rss_bytes_of(ranks)},
+      {"rank_ms", rank_ms_of(records.pace().whole(), ranks)},
+      {"slowest", slowest_of(records)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
 }

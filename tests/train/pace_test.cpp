@@ -58,6 +58,13 @@ TEST(Straggler, IsTheRankWhoseOwnTimeStandsOut) {
             "others wait 49 ms for it");
 }
 
+TEST(Straggler, IsDescribedWithoutNeedlessDigits) {
+  EXPECT_EQ(short_milliseconds(1161.81), "1162 ms");
+  EXPECT_EQ(short_milliseconds(61.4), "61 ms");
+  EXPECT_EQ(short_milliseconds(0.2519), "0.25 ms");
+  EXPECT_EQ(short_milliseconds(0), "0 ms");
+}
+
 TEST(Straggler, IsNamedByItsDataIfItWaitsForThat) {
   const RankPace ranks[] = {
       {.own = 11, .exposed = 30}, {.own = 12, .data = 30}, {.own = 11, .exposed = 30}};

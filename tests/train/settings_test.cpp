@@ -107,7 +107,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "strategy:\n"
             "  name: auto\n"
             "ddp:\n"
-            "  bucket_mb: 4\n"
+            "  bucket_mb: 1\n"
             "inject:\n"
             "  delay: none\n"
             "  delay_kind: constant\n"
