@@ -153,7 +153,9 @@ void add_bench_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure the speed of this machine");
   command->require_subcommand(1);
-  command->footer("Examples:\n  convoy bench step model=lenet5\n  convoy bench loader\n");
+  command->footer(
+      "Examples:\n  convoy bench step model=lenet5\n  convoy bench loader\n"
+      "  convoy bench collective\n");
   CLI::App* step = command->add_subcommand(
       "step", "Time of a training step on made-up images; data settings do not matter");
   step->footer(
@@ -168,6 +170,7 @@ void add_bench_command(CLI::App& app, Action& action) {
   step->callback(
       [arguments, &action] { action = [arguments] { return bench(*arguments); }; });
   add_bench_loader(*command, action);
+  add_bench_collective(*command, action);
 }
 
 }  // namespace convoy

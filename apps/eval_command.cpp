@@ -62,7 +62,7 @@ ExitCode eval(const EvalArguments& arguments) {
   ThreadTeam team(chosen_threads(settings));
   Evaluator evaluator(work.model, work.layout, chosen_evaluation(settings), team);
   const EvaluationResult result =
-      evaluator.run(work.data.test, state.normalization, {values, statistics});
+      evaluator.run(all_of(work.data.test, state.normalization), {values, statistics});
 
   nlohmann::ordered_json json = classification_json(result.matrix);
   json["checkpoint"] = checkpoint.string();

@@ -16,7 +16,15 @@
 namespace convoy {
 
 /// What random numbers are for. Streams of different purposes never meet.
-enum class Purpose : std::uint8_t { weights, order, split, dropout, synthetic, augment };
+enum class Purpose : std::uint8_t {
+  weights,
+  order,
+  split,
+  dropout,
+  synthetic,
+  augment,
+  delay
+};
 
 /// Four random 32-bit words, a bijection of `counter` for each `key`.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/cpu.h"
 #include "convoy/base/error.h"
 
 namespace convoy {
@@ -93,8 +94,10 @@ void AsyncComm::wait_until(std::unique_lock<std::mutex>& lock, const Condition& 
   exposed_seconds_ += watch.seconds();
 }
 
-/// After a failure the Comm is of no use: what follows fails with it.
+/// After a failure the Comm is of no use: what follows fails with it. The thread adds
+/// numbers, so it treats denormal ones as those do who compute.
 void AsyncComm::serve() {
+  flush_denormals();
   std::unique_lock lock(mutex_);
   while (true) {
     started_one_.wait(lock, [&] { return closing_ || started_ > finished_; });

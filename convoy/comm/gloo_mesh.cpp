@@ -71,6 +71,8 @@ class MeshContext final : public ::gloo::Context {
   }
 };
 
+double seconds_of(std::chrono::duration<double> time) { return time.count(); }
+
 std::vector<std::byte> random_bytes(std::size_t count) {
   std::random_device source;
   std::vector<std::byte> bytes(count);
@@ -250,9 +252,8 @@ void GlooMesh::lose(int peer, bool silent) {
     throw PeerError(cause, fmt::format("lost, says rank {}, in {}", peer, during));
   }
   if (silent) {
-    throw PeerError(peer,
-                    fmt::format("no answer within {} s, in {}",
-                                static_cast<double>(timeout_.count()) / 1000, during));
+    throw PeerError(
+        peer, fmt::format("no answer within {} s, in {}", seconds_of(timeout_), during));
   }
   throw PeerError(peer, fmt::format("closed its connection, in {}", during));
 }
@@ -271,8 +272,7 @@ void GlooMesh::lose_any() {
   }
   say_farewell(rank_);
   throw PeerError(kAnyRank, fmt::format("nothing came within {} s, in {}",
-                                        static_cast<double>(timeout_.count()) / 1000,
-                                        name_of(operation_)));
+                                        seconds_of(timeout_), name_of(operation_)));
 }
 
 GlooBuffer::GlooBuffer(GlooMesh& mesh, int peer, std::span<std::byte> memory)
@@ -290,7 +290,8 @@ void GlooBuffer::run(const Action& action) {
   try {
     action();
   } catch (const std::exception&) {
-    mesh_.lose(peer_, watch.seconds() * 1000 >= 0.9 * mesh_.timeout().count());
+    const std::chrono::duration<double> timeout = mesh_.timeout();
+    mesh_.lose(peer_, watch.seconds() >= 0.9 * timeout.count());
   }
 }
 

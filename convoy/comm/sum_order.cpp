@@ -17,10 +17,31 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;
 
-/// `sum` may be one of the two, but may not overlap them otherwise.
-void add_pair(const float* left, const float* right, std::size_t count, float* sum) {
-#pragma GCC ivdep
+std::size_t partial_of(std::int32_t operand) {
+  return static_cast<std::size_t>(-1 - static_cast<std::int64_t>(operand));
+}
+
+void add_apart(const float* __restrict left, const float* __restrict right,
+               std::size_t count, float* __restrict sum) {
   for (std::size_t i = 0; i < count; ++i) sum[i] = left[i] + right[i];
+}
+
+void add_to_left(float* __restrict left, const float* __restrict right,
+                 std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) left[i] += right[i];
+}
+
+void add_to_right(const float* __restrict left, float* __restrict right,
+                  std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) right[i] = left[i] + right[i];
+}
+
+/// `sum` may be one of the two, but may not overlap them otherwise. The compiler makes
+/// vectors only of what it knows to be apart.
+void add_pair(const float* left, const float* right, std::size_t count, float* sum) {
+  if (sum == left) return add_to_left(sum, right, count);
+  if (sum == right) return add_to_right(left, sum, count);
+  add_apart(left, right, count, sum);
 }
 
 }  // namespace
@@ -98,7 +119,7 @@ void SumOrder::evaluate(std::span<const float* const> partials, Range block,
 
 const float* SumOrder::operand(std::span<const float* const> partials, Range block,
                                std::int32_t which, float* scratch) const {
-  if (which < 0) return partials[static_cast<std::size_t>(~which)] + block.begin;
+  if (which < 0) return partials[partial_of(which)] + block.begin;
   evaluate(partials, block, sums_[static_cast<std::size_t>(which)], scratch);
   return scratch;
 }

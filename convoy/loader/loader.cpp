@@ -45,15 +45,17 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
                const LoaderOptions& options)
     : data_(data),
       batch_size_(std::min(checked(options, data, samples).batch_size, samples.size())),
+      part_(options.part),
       order_(std::move(samples), options.seed, options.shuffle),
       batches_((order_.size() + batch_size_ - 1) / batch_size_),
       pixels_(data.shape, options.normalization),
       seed_(options.seed),
       augmentation_(options.augmentation),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
+  const std::size_t most = part_.samples(batch_size_).size();
   for (Slot& slot : ring_) {
-    slot.images = AlignedBuffer<float>(batch_size_ * data.shape.size());
-    slot.labels = AlignedBuffer<std::int32_t>(batch_size_);
+    slot.images = AlignedBuffer<float>(most * data.shape.size());
+    slot.labels = AlignedBuffer<std::int32_t>(most);
   }
   thread_ = std::thread([this] { prepare(); });
 }
@@ -121,7 +123,9 @@ void Loader::prepare() {
 void Loader::fill(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
-  const auto samples = order_.at({begin, std::min(begin + batch_size_, order_.size())});
+  const std::size_t whole = std::min(batch_size_, order_.size() - begin);
+  const Range own = part_.samples(whole);
+  const auto samples = order_.at({begin + own.begin, begin + own.end});
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const View view = view_of(augmentation_, seed_, epoch_, samples[i]);
     pixels_.write(data_.image(samples[i]), view,
@@ -129,7 +133,7 @@ void Loader::fill(std::size_t number) {
     slot.labels[i] = data_.labels[samples[i]];
   }
   slot.batch = {slot.images.span().first(samples.size() * data_.shape.size()),
-                slot.labels.span().first(samples.size()), samples.size()};
+                slot.labels.span().first(samples.size()), samples.size(), whole};
 }
 
 }  // namespace convoy

@@ -14,7 +14,8 @@
 // What is in a batch follows from samples, seed, epoch and batch number alone, however
 // many are prepared ahead; how an image is augmented, from seed, epoch and its own
 // number. The last batch of an epoch may be smaller; it is neither padded nor dropped.
-// Nothing is allocated from one batch to the next.
+// Of each batch a rank prepares the samples of its own lanes, which may be none. Nothing
+// is allocated from one batch to the next.
 
 #pragma once
 
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "convoy/base/aligned.h"
+#include "convoy/base/lane_part.h"
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
 #include "convoy/loader/normalization.h"
@@ -39,11 +41,13 @@ struct Batch {
   std::span<const float> images;         // [count][channels][height][width], normalised
   std::span<const std::int32_t> labels;  // [count]
   std::size_t count = 0;
+  std::size_t whole = 0;  // samples of the batch on all ranks together
 };
 
 struct LoaderOptions {
-  std::size_t batch_size = 64;
-  std::uint64_t seed = 1;  // of order and augmentation
+  std::size_t batch_size = 64;  // of all ranks together
+  LanePart part{};              // what of each batch is prepared here
+  std::uint64_t seed = 1;       // of order and augmentation
   bool shuffle = true;
   Normalization normalization{};
   Augmentation augmentation = Augmentation::none;
@@ -94,6 +98,7 @@ class Loader {
 
   const Dataset& data_;
   std::size_t batch_size_;  // or the number of samples, if that is less
+  LanePart part_;
   Order order_;
   std::size_t batches_;
   PixelTables pixels_;

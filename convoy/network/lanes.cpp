@@ -6,13 +6,11 @@
 #include <bit>
 
 #include "convoy/base/error.h"
+#include "convoy/base/lane_tree.h"
 #include "convoy/network/add_to.h"
 
 namespace convoy {
 namespace {
-
-/// Where the tree over `lanes` splits.
-std::size_t split(Range lanes) { return lanes.begin + std::bit_floor(lanes.size() - 1); }
 
 /// Forwards everything but gradient_ready: for passes whose gradients are not final.
 class WithoutGradients : public PassListener {
@@ -27,6 +25,11 @@ class WithoutGradients : public PassListener {
   PassListener& listener_;
 };
 
+/// Levels below the root of a full binary tree.
+std::size_t height(std::size_t leaves) {
+  return static_cast<std::size_t>(std::bit_width(leaves) - 1);
+}
+
 }  // namespace
 
 /// Adds the sums of the lanes before to each segment as it is ready, then passes it on.
@@ -39,7 +42,7 @@ class Lanes::LastLane final : public WithoutGradients {
     const Range range = lanes_.layout_.segment(segment).range;
     // The last lane is the deepest leaf: the smallest sub-tree on its left comes first.
     for (std::size_t i = lanes_.spine_.size(); i-- > 0;) {
-      lanes_.add(range, lanes_.spine_[i], gradients_);
+      lanes_.add(range, lanes_.spine_[i].gradients, gradients_);
     }
     listener_.gradient_ready(segment);
   }
@@ -49,80 +52,117 @@ class Lanes::LastLane final : public WithoutGradients {
   FlatBuffer& gradients_;
 };
 
-Lanes::Lanes(Network& network, const Layout& layout, std::size_t lanes, ThreadTeam& team)
+Lanes::Lanes(Network& network, const Layout& layout, const LanePart& part,
+             ThreadTeam& team)
     : network_(network),
       layout_(layout),
-      lanes_(lanes),
+      part_(part),
       team_(team),
-      statistics_sum_(network.batch_statistics().size()) {
-  check(lanes >= 1, "a batch has at least one lane");
-  for (Range left{0, lanes}; left.size() > 1; left.begin = split(left)) {
-    spine_.emplace_back(layout);
-  }
-  // The largest left sub-tree has bit_floor(lanes - 1) leaves, a full binary tree.
-  for (std::size_t leaves = lanes > 1 ? std::bit_floor(lanes - 1) : 1; leaves > 1;
-       leaves /= 2) {
-    sub_sums_.emplace_back(layout);
-  }
+      subtrees_(whole_subtrees(part.lanes, part.own)) {
+  check(!subtrees_.empty(), "someone who runs lanes has at least one");
+  reserve_buffers(layout, network.statistics_layout());
+  losses_.reserve(part.own.size());
 }
 
-LossSum Lanes::run(const Samples& batch, const FlatBuffer& values, const PassKey& key,
-                   FlatBuffer& gradients, FlatBuffer& statistics,
+void Lanes::reserve_buffers(const Layout& layout, const Layout& statistics) {
+  const auto make = [&] { return LaneSums{FlatBuffer(layout), FlatBuffer(statistics)}; };
+  // All sub-trees that are run as such have as many leaves as a power of two.
+  std::size_t most_leaves = 1;
+  for (const Range& subtree : subtrees_) {
+    partials_.push_back(make());
+    if (subtree != subtrees_.back()) most_leaves = std::max(most_leaves, subtree.size());
+  }
+  for (Range left = subtrees_.back(); left.size() > 1; left.begin = tree_split(left)) {
+    spine_.push_back(make());
+    most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
+  }
+  for (std::size_t i = 0; i < height(most_leaves); ++i) sub_sums_.push_back(make());
+}
+
+PartialSums Lanes::sums(FlatBuffer LaneSums::*kind) {
+  std::vector<FlatBuffer*> buffers;
+  for (LaneSums& partial : partials_) buffers.push_back(&(partial.*kind));
+  return PartialSums(std::move(buffers));
+}
+
+LossSum Lanes::run(const BatchShare& batch, const FlatBuffer& values, const PassKey& key,
                    PassListener& listener) {
-  check(statistics.size() == statistics_sum_.size(), "statistics fit the network");
+  check(part_.samples(batch.whole).size() == batch.own.count(),
+        "a share has the samples of its lanes");
   const Step step{batch, values, key, listener};
-  loss_ = {};
-  Range left{0, lanes_};
-  for (FlatBuffer& sum : spine_) {
-    run_subtree(step, {left.begin, split(left)}, sum, 0);
-    left.begin = split(left);
+  losses_.clear();
+  for (std::size_t i = 0; i + 1 < subtrees_.size(); ++i) {
+    run_subtree(step, subtrees_[i], partials_[i], 0);
   }
-  LastLane last(*this, gradients, listener);
-  run_lane(step, left.begin, gradients, last);
-  follow_statistics(statistics);
-  return loss_;
+  run_last_subtree(step);
+  LossSum loss;
+  for (const LossSum& of_lane : losses_) loss += of_lane;
+  return loss;
 }
 
-/// Adds what the batch norms found in the lane that just ran, lane after lane.
-void Lanes::add_statistics() {
-  const std::span<const float> found = network_.batch_statistics().numbers();
-  for (std::size_t i = 0; i < found.size(); ++i) statistics_sum_[i] += found[i];
-  ++lanes_in_sum_;
-}
-
-void Lanes::follow_statistics(FlatBuffer& statistics) {
-  const double part = 1.0 / static_cast<double>(lanes_in_sum_);
-  for (std::size_t i = 0; i < statistics_sum_.size(); ++i) {
-    const auto mean = static_cast<float>(statistics_sum_[i] * part);
-    float& running = statistics.data()[i];
-    running += kStatisticsRate * (mean - running);
+void Lanes::run_last_subtree(const Step& step) {
+  Range left = subtrees_.back();
+  for (LaneSums& sum : spine_) {
+    run_subtree(step, {left.begin, tree_split(left)}, sum, 0);
+    left.begin = tree_split(left);
   }
-  std::ranges::fill(statistics_sum_, 0.0);
-  lanes_in_sum_ = 0;
+  auto& [gradients, statistics] = partials_.back();
+  LastLane last(*this, gradients, step.listener);
+  forward_lane(step, left.begin, statistics, last);
+  for (std::size_t i = spine_.size(); i-- > 0;) {
+    add({0, statistics.size()}, spine_[i].statistics, statistics);
+  }
+  backward_lane(step, gradients, last);
 }
 
-void Lanes::run_lane(const Step& step, std::size_t lane, FlatBuffer& gradients,
-                     PassListener& listener) {
-  const Samples samples = step.batch.part(even_part(step.batch.count(), lanes_, lane));
-  PassKey key = step.key;
-  key.lane += static_cast<std::uint32_t>(lane);
-  loss_ += network_.forward(samples, step.values, key, listener);
-  if (samples.count() > 0) add_statistics();
-  const float scale = 1.0f / static_cast<float>(step.batch.count());
-  network_.backward(scale, step.values, gradients, listener);
-}
-
-void Lanes::run_subtree(const Step& step, Range lanes, FlatBuffer& gradients,
+void Lanes::run_subtree(const Step& step, Range lanes, LaneSums& sums,
                         std::size_t depth) {
   if (lanes.size() == 1) {
     WithoutGradients quiet(step.listener);
-    run_lane(step, lanes.begin, gradients, quiet);
+    forward_lane(step, lanes.begin, sums.statistics, quiet);
+    backward_lane(step, sums.gradients, quiet);
     return;
   }
-  const std::size_t middle = split(lanes);
-  run_subtree(step, {lanes.begin, middle}, sub_sums_[depth], depth + 1);
-  run_subtree(step, {middle, lanes.end}, gradients, depth + 1);
-  add({0, layout_.size()}, sub_sums_[depth], gradients);
+  const std::size_t middle = tree_split(lanes);
+  LaneSums& left = sub_sums_[depth];
+  run_subtree(step, {lanes.begin, middle}, left, depth + 1);
+  run_subtree(step, {middle, lanes.end}, sums, depth + 1);
+  add({0, layout_.size()}, left.gradients, sums.gradients);
+  add({0, sums.statistics.size()}, left.statistics, sums.statistics);
+}
+
+/// `found` gets what the batch norms found in the lane: nothing, if it has no samples.
+void Lanes::forward_lane(const Step& step, std::size_t lane, FlatBuffer& found,
+                         PassListener& listener) {
+  const std::size_t first = part_.samples(step.batch.whole).begin;
+  const Range samples = part_.samples_of(lane, step.batch.whole);
+  PassKey key = step.key;
+  key.lane += static_cast<std::uint32_t>(lane);
+  losses_.push_back(
+      network_.forward(step.batch.own.part({samples.begin - first, samples.end - first}),
+                       step.values, key, listener));
+  if (samples.size() == 0) {
+    std::fill_n(found.data(), found.size(), 0.0f);
+  } else {
+    std::ranges::copy(network_.batch_statistics().numbers(), found.data());
+  }
+}
+
+void Lanes::backward_lane(const Step& step, FlatBuffer& gradients,
+                          PassListener& listener) {
+  const float scale = 1.0f / static_cast<float>(step.batch.whole);
+  network_.backward(scale, step.values, gradients, listener);
+}
+
+void Lanes::follow_statistics(std::size_t batch, FlatBuffer& running) const {
+  const FlatBuffer& sum = partials_.back().statistics;
+  check(running.size() == sum.size(), "statistics fit the network");
+  const double part = 1.0 / static_cast<double>(std::min(batch, part_.lanes));
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const auto mean = static_cast<float>(sum.data()[i] * part);
+    float& follower = running.data()[i];
+    follower += kStatisticsRate * (mean - follower);
+  }
 }
 
 /// right = left + right, elementwise.

@@ -2,44 +2,71 @@
 //
 // Lanes: several slices of a batch, each computed on its own, as one voice.
 //
-// A batch is cut into lanes; each runs forward and backward alone, and their gradients
-// are added along a binary tree over lane numbers, split at the largest power of two
-// below the count. The sum therefore depends on the number of lanes only, not on who
-// computed which:
+// A batch is cut into lanes; each runs forward and backward alone, and what they give is
+// added along the lane tree (base/lane_tree.h), so that a sum depends on the number of
+// lanes only, not on who computed which. Whoever has only some of a batch's lanes adds
+// what lies in whole sub-trees and is left with a few partial sums:
 //
-//            +               five lanes: ((0+1)+(2+3)) + 4
-//          /   \.
+//            +               five lanes, of which one has 2, 3 and 4:
+//          /   \.            two partial sums, (2+3) and 4
 //         +     4
 //       /   \.
 //      +     +
 //     0 1   2 3
 //
+// Gradients are added that way, and so are the moments that batch norms found.
+//
 // To whoever listens, a step is one pass whose units finish in order: gradient_ready
-// comes in the last lane only, after the sums of the lanes before have been added.
+// comes in the last lane only, when all partial sums of that segment are final. The
+// statistics' sums are final before the first of them.
 
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
+#include "convoy/base/lane_part.h"
 #include "convoy/network/network.h"
+#include "convoy/params/partial_sums.h"
 
 namespace convoy {
 
+/// The samples of the lanes that run here, and how many the whole batch has.
+struct BatchShare {
+  /// A batch that is all here.
+  BatchShare(const Samples& all) : own(all), whole(all.count()) {}
+  BatchShare(const Samples& own, std::size_t whole) : own(own), whole(whole) {}
+
+  Samples own;
+  std::size_t whole;
+};
+
 class Lanes {
  public:
-  /// Borrows everything for as long as it lives. Requires: lanes >= 1.
-  Lanes(Network& network, const Layout& layout, std::size_t lanes, ThreadTeam& team);
+  /// Borrows everything but `part` for as long as it lives.
+  Lanes(Network& network, const Layout& layout, const LanePart& part, ThreadTeam& team);
 
-  /// One pass over all lanes of a batch: gradients of its mean loss, overwriting. The
-  /// running statistics follow the mean of what the lanes found, in lane order.
-  /// `key.lane` is the number of the first lane.
-  LossSum run(const Samples& batch, const FlatBuffer& values, const PassKey& key,
-              FlatBuffer& gradients, FlatBuffer& statistics, PassListener& listener);
+  /// One pass over the own lanes of a batch: their part of the gradients of the whole
+  /// batch's mean loss, overwriting. Returns the loss of their samples. `key.lane` is the
+  /// number of the batch's first lane.
+  LossSum run(const BatchShare& batch, const FlatBuffer& values, const PassKey& key,
+              PassListener& listener);
 
-  /// Memory of gradients besides the caller's.
-  std::size_t extra_bytes() const {
-    return (spine_.size() + sub_sums_.size()) * layout_.size() * sizeof(float);
+  /// Of the last run(), lane by lane.
+  std::span<const LossSum> losses() const { return losses_; }
+
+  PartialSums gradients() { return sums(&LaneSums::gradients); }
+  PartialSums found_statistics() { return sums(&LaneSums::statistics); }
+
+  /// Has the running statistics follow the mean of what all lanes of a batch found.
+  /// Requires: found_statistics().whole() is the sum over all of them.
+  void follow_statistics(std::size_t batch, FlatBuffer& running) const;
+
+  /// Memory of all gradients.
+  std::size_t gradient_bytes() const {
+    return (partials_.size() + spine_.size() + sub_sums_.size()) * layout_.size() *
+           sizeof(float);
   }
 
   /// Samples of the longest lane of a batch.
@@ -50,31 +77,37 @@ class Lanes {
  private:
   class LastLane;
 
+  /// Over some lanes.
+  struct LaneSums {
+    FlatBuffer gradients, statistics;
+  };
+
   struct Step {
-    const Samples& batch;
+    const BatchShare& batch;
     const FlatBuffer& values;
     PassKey key;
     PassListener& listener;
   };
 
-  void run_lane(const Step& step, std::size_t lane, FlatBuffer& gradients,
-                PassListener& listener);
-  void run_subtree(const Step& step, Range lanes, FlatBuffer& gradients,
-                   std::size_t depth);
+  void reserve_buffers(const Layout& layout, const Layout& statistics);
+  PartialSums sums(FlatBuffer LaneSums::*kind);
+  void run_subtree(const Step& step, Range lanes, LaneSums& sums, std::size_t depth);
+  void run_last_subtree(const Step& step);
+  void forward_lane(const Step& step, std::size_t lane, FlatBuffer& found,
+                    PassListener& listener);
+  void backward_lane(const Step& step, FlatBuffer& gradients, PassListener& listener);
   void add(Range range, const FlatBuffer& left, FlatBuffer& right);
-  void add_statistics();
-  void follow_statistics(FlatBuffer& statistics);
 
   Network& network_;
   const Layout& layout_;
-  std::size_t lanes_;
+  LanePart part_;
   ThreadTeam& team_;
-  std::vector<FlatBuffer>
-      spine_;  // sums of the left sub-trees on the way to the last lane
-  std::vector<FlatBuffer> sub_sums_;    // by depth inside a left sub-tree
-  std::vector<double> statistics_sum_;  // over the lanes so far that had samples
-  std::size_t lanes_in_sum_ = 0;
-  LossSum loss_;
+  std::vector<Range> subtrees_;     // the whole ones among the own lanes
+  std::vector<LaneSums> partials_;  // of each of them
+  // Of the last subtree: sums of the left sub-trees on the way to its last lane.
+  std::vector<LaneSums> spine_;
+  std::vector<LaneSums> sub_sums_;  // by depth inside any other sub-tree
+  std::vector<LossSum> losses_;
 };
 
 }  // namespace convoy

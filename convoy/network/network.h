@@ -75,8 +75,10 @@ class Network {
   float logit(std::size_t sample, std::size_t category);
 
   /// Mean and unbiased variance that each batch norm found in the last forward() of
-  /// training, as build_statistics_layout() lays them out.
+  /// training, as statistics_layout() has them.
   const FlatBuffer& batch_statistics() const { return batch_statistics_; }
+
+  const Layout& statistics_layout() const { return statistics_layout_; }
 
   /// Stage by stage.
   const std::vector<StageReport>& reports() const { return reports_; }

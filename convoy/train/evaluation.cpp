@@ -54,41 +54,55 @@ Evaluator::Evaluator(const Model& model, const Layout& layout,
   logits_.resize(kBatch * classes_);
 }
 
-EvaluationResult Evaluator::run(const Dataset& data,
-                                const std::vector<std::uint32_t>& samples,
-                                const Normalization& normalization,
-                                const Weights& weights) {
-  std::ranges::copy(weights.statistics.numbers(), statistics_.data());
-  EvaluationResult result{.sum = {}, .matrix = ConfusionMatrix(data.classes)};
-  Loader loader(data, samples,
-                {.batch_size = kBatch, .shuffle = false, .normalization = normalization});
-  loader.start_epoch(0);
-  while (const Batch* batch = loader.next()) {
-    flip_ ? add_flipped(*batch, weights.values, result)
-          : add(*batch, weights.values, result);
-  }
+std::size_t EvaluationSet::batches() const {
+  return (samples.size() + kBatch - 1) / kBatch;
+}
+
+EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
+  std::vector<std::uint32_t> all(data.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return {data, std::move(all), normalization};
+}
+
+EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights) {
+  EvaluationPart whole = run_part(set, {0, set.batches()}, weights);
+  EvaluationResult result{.sum = {}, .matrix = std::move(whole.matrix)};
+  for (const LossSum& batch : whole.batches) result.sum += batch;
   return result;
 }
 
-EvaluationResult Evaluator::run(const Dataset& data, const Normalization& normalization,
-                                const Weights& weights) {
-  std::vector<std::uint32_t> all(data.size());
-  std::iota(all.begin(), all.end(), 0u);
-  return run(data, all, normalization, weights);
+EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
+                                   const Weights& weights) {
+  std::ranges::copy(weights.statistics.numbers(), statistics_.data());
+  EvaluationPart part{.batches = {}, .matrix = ConfusionMatrix(set.data.classes)};
+  if (batches.size() == 0) return part;
+  const std::size_t end = std::min(set.samples.size(), batches.end * kBatch);
+  const std::span samples =
+      std::span(set.samples).first(end).subspan(batches.begin * kBatch);
+  Loader loader(
+      set.data, {samples.begin(), samples.end()},
+      {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
+  loader.start_epoch(0);
+  while (const Batch* batch = loader.next()) {
+    part.batches.push_back(flip_ ? flipped(*batch, weights.values, part.matrix)
+                                 : plain(*batch, weights.values, part.matrix));
+  }
+  return part;
 }
 
-void Evaluator::add(const Batch& batch, const FlatBuffer& values,
-                    EvaluationResult& result) {
+LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values,
+                         ConfusionMatrix& matrix) {
   PassListener nobody;
-  result.sum += network_.forward({batch.images, batch.labels}, values, {}, nobody);
+  const LossSum sum = network_.forward({batch.images, batch.labels}, values, {}, nobody);
   const std::span<const std::int32_t> predictions = network_.predictions();
   for (std::size_t i = 0; i < batch.count; ++i) {
-    result.matrix.add(batch.labels[i], predictions[i]);
+    matrix.add(batch.labels[i], predictions[i]);
   }
+  return sum;
 }
 
-void Evaluator::add_flipped(const Batch& batch, const FlatBuffer& values,
-                            EvaluationResult& result) {
+LossSum Evaluator::flipped(const Batch& batch, const FlatBuffer& values,
+                           ConfusionMatrix& matrix) {
   const std::span mirrored = std::span(mirrored_).first(batch.images.size());
   mirror(batch.images, image_, mirrored);
   std::ranges::fill(logits_, 0.0);
@@ -99,13 +113,15 @@ void Evaluator::add_flipped(const Batch& batch, const FlatBuffer& values,
       logits_[i] += 0.5 * network_.logit(i / classes_, i % classes_);
     }
   }
+  LossSum sum;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::span logits = std::span(logits_).subspan(i * classes_, classes_);
     const auto label = static_cast<std::size_t>(batch.labels[i]);
     const std::size_t predicted = prediction(logits);
-    result.sum += {cross_entropy(logits, label), predicted == label ? 1u : 0u, 1};
-    result.matrix.add(batch.labels[i], static_cast<std::int32_t>(predicted));
+    sum += {cross_entropy(logits, label), predicted == label ? 1u : 0u, 1};
+    matrix.add(batch.labels[i], static_cast<std::int32_t>(predicted));
   }
+  return sum;
 }
 
 }  // namespace convoy

@@ -2,6 +2,9 @@
 //
 // Evaluation: a network's loss and predictions over a whole set, each sample exactly
 // once.
+//
+// A set is a row of batches. Their losses are added in that order, so that it does not
+// matter who evaluated which of them.
 
 #pragma once
 
@@ -21,6 +24,24 @@ struct EvaluationResult {
   ConfusionMatrix matrix;
 };
 
+/// What some of a set's batches gave.
+struct EvaluationPart {
+  std::vector<LossSum> batches;  // batch after batch
+  ConfusionMatrix matrix;
+};
+
+/// What is evaluated: samples of a dataset, normalised, in batches of a fixed size.
+struct EvaluationSet {
+  const Dataset& data;
+  std::vector<std::uint32_t> samples;
+  Normalization normalization;
+
+  std::size_t batches() const;
+};
+
+/// All samples of a dataset.
+EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
+
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
   /// How to compute; how many samples at once is the evaluator's own.
@@ -33,20 +54,17 @@ class Evaluator {
   Evaluator(const Model& model, const Layout& layout, const EvaluationOptions& options,
             ThreadTeam& team);
 
-  /// Evaluates the given samples of a dataset.
-  EvaluationResult run(const Dataset& data, const std::vector<std::uint32_t>& samples,
-                       const Normalization& normalization, const Weights& weights);
+  EvaluationResult run(const EvaluationSet& set, const Weights& weights);
 
-  /// Evaluates all of a dataset.
-  EvaluationResult run(const Dataset& data, const Normalization& normalization,
-                       const Weights& weights);
+  /// Only some of the set's batches, by number.
+  EvaluationPart run_part(const EvaluationSet& set, Range batches,
+                          const Weights& weights);
 
   std::size_t arena_bytes() const { return network_.arena_bytes(); }
 
  private:
-  void add(const Batch& batch, const FlatBuffer& values, EvaluationResult& result);
-  void add_flipped(const Batch& batch, const FlatBuffer& values,
-                   EvaluationResult& result);
+  LossSum plain(const Batch& batch, const FlatBuffer& values, ConfusionMatrix& matrix);
+  LossSum flipped(const Batch& batch, const FlatBuffer& values, ConfusionMatrix& matrix);
 
   FlatBuffer statistics_;  // a copy of those at work, for the network
   Network network_;

@@ -10,7 +10,8 @@ namespace convoy {
 
 LoaderBenchResult bench_loader(const Settings& settings, double seconds) {
   const Workload work = load_training_workload(settings);
-  Loader loader(work.data.train, work.samples.train, training_loader(settings, work));
+  Loader loader(work.data.train, work.samples.train,
+                training_loader(settings, work, LanePart{}));
   LoaderBenchResult result;
   const Stopwatch watch;
   for (int epoch = 1; result.seconds < seconds; ++epoch) {

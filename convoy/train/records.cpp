@@ -16,33 +16,21 @@ double rate(std::size_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
+nlohmann::ordered_json as_json(std::span<const RankPace> ranks) {
+  auto list = nlohmann::ordered_json::array();
+  for (const RankPace& rank : ranks) {
+    list.push_back({{"own_ms", rank.own},
+                    {"data_ms", rank.data},
+                    {"exposed_ms", rank.exposed},
+                    {"bytes_sent", rank.bytes_sent}});
+  }
+  return list;
+}
+
 }  // namespace
 
-void StepTimes::add(double seconds) {
-  const std::size_t step = steps_++;
-  if (step == 0) return;
-  longest_ = std::max(longest_, seconds * 1e3);
-  if (step % stride_ != 0) return;
-  if (milliseconds_.size() == kMost) {
-    for (std::size_t i = 0; i < kMost / 2; ++i)
-      milliseconds_[i] = milliseconds_[2 * i + 1];
-    milliseconds_.resize(kMost / 2);
-    stride_ *= 2;
-    if (step % stride_ != 0) return;
-  }
-  milliseconds_.push_back(static_cast<float>(seconds * 1e3));
-}
-
-StepTimes::Quantiles StepTimes::quantiles() const {
-  if (milliseconds_.empty()) return {};
-  std::vector<float> sorted = milliseconds_;
-  std::ranges::sort(sorted);
-  const std::size_t last = sorted.size() - 1;
-  return {sorted[last / 2], sorted[last * 9 / 10], longest_};
-}
-
-Records::Records(RunFolder& folder, Progress& progress, const RecordOptions& options)
-    : folder_(folder), progress_(progress), options_(options) {}
+Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& options)
+    : folder_(folder), progress_(progress), options_(options), pace_(options.ranks) {}
 
 void Records::start_epoch(int epoch) {
   epoch_ = epoch;
@@ -52,7 +40,8 @@ void Records::start_epoch(int epoch) {
   window_watch_.restart();
 }
 
-void Records::step(const LossSum& loss, double seconds, double learning_rate) {
+void Records::step(const LossSum& loss, double seconds, double learning_rate,
+                   std::span<const StepReport> ranks) {
   learning_rate_ = learning_rate;
   ++steps_;
   ++steps_in_this_epoch_;
@@ -60,8 +49,9 @@ void Records::step(const LossSum& loss, double seconds, double learning_rate) {
   epoch_sum_ += loss;
   window_sum_ += loss;
   step_times_.add(seconds);
+  pace_.add(ranks);
   if (steps_ % static_cast<std::size_t>(options_.log_every) == 0) write_step(loss);
-  progress_.update(progress_state());
+  if (progress_ != nullptr) progress_->update(progress_state());
 }
 
 ProgressState Records::progress_state() const {
@@ -79,14 +69,17 @@ ProgressState Records::progress_state() const {
 }
 
 void Records::write_step(const LossSum& loss) {
-  folder_.record(
-      {{"kind", "step"},
-       {"step", steps_},
-       {"epoch", epoch_},
-       {"loss", loss.mean_loss()},
-       {"accuracy", loss.accuracy()},
-       {"lr", learning_rate_},
-       {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())}});
+  const std::vector<RankPace> ranks = pace_.window();
+  record({{"kind", "step"},
+          {"step", steps_},
+          {"epoch", epoch_},
+          {"loss", loss.mean_loss()},
+          {"accuracy", loss.accuracy()},
+          {"lr", learning_rate_},
+          {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())},
+          {"ranks", as_json(ranks)}});
+  note_straggler(ranks);
+  pace_.start_window();
   window_sum_ = {};
   window_watch_.restart();
 }
@@ -95,14 +88,14 @@ LossSum Records::end_epoch() {
   const double seconds = epoch_watch_.seconds();
   seconds_of_epochs_ += seconds;
   const double images_per_second = rate(epoch_sum_.samples, seconds);
-  folder_.record({{"kind", "epoch"},
-                  {"step", steps_},
-                  {"epoch", epoch_},
-                  {"loss", epoch_sum_.mean_loss()},
-                  {"accuracy", epoch_sum_.accuracy()},
-                  {"lr", learning_rate_},
-                  {"seconds", seconds},
-                  {"images_per_second", images_per_second}});
+  record({{"kind", "epoch"},
+          {"step", steps_},
+          {"epoch", epoch_},
+          {"loss", epoch_sum_.mean_loss()},
+          {"accuracy", epoch_sum_.accuracy()},
+          {"lr", learning_rate_},
+          {"seconds", seconds},
+          {"images_per_second", images_per_second}});
   say(fmt::format(
       "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  {} images/s  {:.1f} s", epoch_,
       options_.epochs, epoch_sum_.mean_loss(), 100 * epoch_sum_.accuracy(),
@@ -111,23 +104,47 @@ LossSum Records::end_epoch() {
 }
 
 void Records::evaluation(std::string_view split, const LossSum& sum, double seconds) {
-  folder_.record({{"kind", "eval"},
-                  {"split", split},
-                  {"step", steps_},
-                  {"epoch", epoch_},
-                  {"loss", sum.mean_loss()},
-                  {"accuracy", sum.accuracy()},
-                  {"correct", sum.correct},
-                  {"total", sum.samples},
-                  {"seconds", seconds}});
+  record({{"kind", "eval"},
+          {"split", split},
+          {"step", steps_},
+          {"epoch", epoch_},
+          {"loss", sum.mean_loss()},
+          {"accuracy", sum.accuracy()},
+          {"correct", sum.correct},
+          {"total", sum.samples},
+          {"seconds", seconds}});
   say(fmt::format("epoch {}/{}  {:5} loss {:.4f}  accuracy {:.2f} %  ({}/{})", epoch_,
                   options_.epochs, split, sum.mean_loss(), 100 * sum.accuracy(),
                   sum.correct, sum.samples));
 }
 
+void Records::record(const nlohmann::ordered_json& line) {
+  if (folder_ != nullptr) folder_->record(line);
+}
+
 void Records::say(std::string_view text) {
-  progress_.line(text);
-  folder_.log(text);
+  if (progress_ != nullptr) progress_->line(text);
+  if (folder_ != nullptr) folder_->log(text);
+}
+
+/// Writes to the log who is slow, when that changes.
+void Records::note_straggler(std::span<const RankPace> ranks) {
+  const std::optional<Straggler> straggler = find_straggler(ranks);
+  if (!straggler || straggler->rank == noted_) return;
+  noted_ = straggler->rank;
+  if (folder_ != nullptr) {
+    folder_->log(fmt::format("step {}: {}", steps_, describe(*straggler)));
+  }
+}
+
+void Records::say_pace() {
+  if (options_.ranks < 2) return;
+  const std::vector<RankPace> ranks = pace_.whole();
+  const std::optional<Straggler> straggler = find_straggler(ranks);
+  const auto [least, most] = std::ranges::minmax(ranks, {}, &RankPace::own);
+  say(straggler ? describe(*straggler)
+                : fmt::format("no rank is slow: own compute {:.3g} to {:.3g} ms a step",
+                              least.own, most.own));
 }
 
 }  // namespace convoy

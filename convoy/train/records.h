@@ -6,56 +6,40 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/network/loss.h"
+#include "convoy/train/pace.h"
 #include "convoy/train/progress.h"
 #include "convoy/train/run_folder.h"
+#include "convoy/train/step_times.h"
 
 namespace convoy {
-
-/// Durations of steps; the first is left out (it warms up). Of a long run it keeps every
-/// second, fourth ... duration, so that memory and the cost of a step stay bounded.
-class StepTimes {
- public:
-  StepTimes() { milliseconds_.reserve(kMost); }
-
-  void add(double seconds);
-
-  struct Quantiles {
-    double p50 = 0, p90 = 0, max = 0;
-  };
-  Quantiles quantiles() const;
-
- private:
-  static constexpr std::size_t kMost = 1 << 16;
-
-  std::size_t steps_ = 0;
-  std::size_t stride_ = 1;  // of the durations kept
-  double longest_ = 0;
-  std::vector<float> milliseconds_;
-};
 
 struct RecordOptions {
   int epochs = 1;
   std::size_t steps_in_epoch = 1;
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
+  std::size_t ranks = 1;
 };
 
 class Records {
  public:
-  /// Borrows both for as long as it lives.
-  Records(RunFolder& folder, Progress& progress, const RecordOptions& options);
+  /// Borrows both for as long as it lives. On all ranks but the first they are nullptr:
+  /// the records count, and write nothing.
+  Records(RunFolder* folder, Progress* progress, const RecordOptions& options);
 
   void start_epoch(int epoch);
 
-  /// One step is done: its loss, how long it took from batch to new values, and the
-  /// learning rate it was made with.
-  void step(const LossSum& loss, double seconds, double learning_rate);
+  /// One step is done: its loss, how long it took from batch to new values, the learning
+  /// rate it was made with, and what each rank said of it.
+  void step(const LossSum& loss, double seconds, double learning_rate,
+            std::span<const StepReport> ranks);
 
   /// The epoch is over. Returns the mean over its steps so far.
   LossSum end_epoch();
@@ -65,18 +49,24 @@ class Records {
   /// Prints a line that stays, and writes it to log.txt.
   void say(std::string_view text);
 
+  /// Says which rank was slowest, if there are several.
+  void say_pace();
+
   std::size_t steps() const { return steps_; }
   int epoch() const { return epoch_; }
   std::size_t steps_in_this_epoch() const { return steps_in_this_epoch_; }
   std::size_t images() const { return images_; }
   const StepTimes& step_times() const { return step_times_; }
+  const Pace& pace() const { return pace_; }
 
  private:
   void write_step(const LossSum& loss);
+  void note_straggler(std::span<const RankPace> ranks);
+  void record(const nlohmann::ordered_json& line);
   ProgressState progress_state() const;
 
-  RunFolder& folder_;
-  Progress& progress_;
+  RunFolder* folder_;
+  Progress* progress_;
   RecordOptions options_;
   int epoch_ = 0;  // from 1
   std::size_t steps_ = 0, steps_in_this_epoch_ = 0, images_ = 0;
@@ -85,6 +75,8 @@ class Records {
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation
   StepTimes step_times_;
+  Pace pace_;
+  std::optional<std::size_t> noted_;  // the straggler last written to the log
 };
 
 }  // namespace convoy

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "convoy/train/delay.h"
 #include "convoy/train/settings_fault.h"
 #include "convoy/train/settings_value.h"
 
@@ -82,6 +83,15 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
     refuse("schedule.min_lr", schedule.min_lr,
            fmt::format("at most {}, the learning rate", settings.optimizer.lr));
   }
+}
+
+void check_delay(const InjectSettings& inject, const SettingOrigins& origins) {
+  if (delay_milliseconds(inject.delay)) return;
+  throw settings_error(
+      {.where = origin(origins, "inject.delay"),
+       .found = shown(inject.delay),
+       .expected = "none, small, medium, long, or milliseconds up to 60000",
+       .hint = ""});
 }
 
 void check_run(const RunSettings& run, const SettingOrigins& origins) {
@@ -169,6 +179,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_normalization(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
+  check_delay(settings.inject, origins);
   check_run(settings.run, origins);
 }
 

@@ -94,9 +94,26 @@ struct ScheduleSettings {
 };
 
 struct StrategySettings {
-  std::string name = "single";
+  std::string name = "auto";  // single on one rank, ddp on more
 
   bool operator==(const StrategySettings&) const = default;
+};
+
+struct DdpSettings {
+  double bucket_mb = 4;  // of gradients that are exchanged in one go
+
+  bool operator==(const DdpSettings&) const = default;
+};
+
+/// Delays for experiments, slept after backward, before gradients are exchanged.
+struct InjectSettings {
+  std::string delay = "none";           // small, medium, long, or milliseconds
+  std::string delay_kind = "constant";  // or "gaussian"
+  double sigma_ms = 5;                  // deviation if gaussian
+  int slow_rank = -1;                   // slowed further; -1: none
+  double slow_factor = 2;               // by that much
+
+  bool operator==(const InjectSettings&) const = default;
 };
 
 /// Where zero, -1 or nothing stands, who started this process may say it.
@@ -141,6 +158,8 @@ struct Settings {
   OptimizerSettings optimizer;
   ScheduleSettings schedule;
   StrategySettings strategy;
+  DdpSettings ddp;
+  InjectSettings inject;
   ClusterSettings cluster;
   NetworkSettings network;
   EvalSettings eval;

@@ -64,17 +64,17 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const Model model = entry.make(input, kClasses);
   const Layout layout = build_layout(model);
   const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
-  const std::size_t lane_count = chosen_lanes(settings);
+  const std::size_t lane_count = chosen_lanes(settings, /*ranks=*/1);
   ThreadTeam team(chosen_threads(settings));
-  FlatBuffer values(layout), gradients(layout);
+  FlatBuffer values(layout);
   FlatBuffer statistics(build_statistics_layout(model));
   initialize(layout, settings.train.seed, values, model.first_weights);
   Network network(model, layout,
                   chosen_network(settings, Lanes::most_samples(batch_size, lane_count)),
                   team);
-  Lanes lanes(network, layout, lane_count, team);
+  Lanes lanes(network, layout, all_lanes(lane_count), team);
   Sgd optimizer(layout, chosen_sgd(settings), team);
-  Single strategy(values, gradients, optimizer);
+  Single strategy(values, lanes.gradients().whole(), optimizer);
   const MadeUpBatch batch(batch_size, model.input);
 
   StepBenchResult result{.model = settings.model.name,
@@ -92,9 +92,10 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
        ++step) {
     if (step == kWarmUpSteps) warm = network.reports();
     const Stopwatch watch;
-    lanes.run({batch.images, batch.labels}, values, {settings.train.seed, step},
-              gradients, statistics, strategy);
+    lanes.run(Samples{batch.images, batch.labels}, values, {settings.train.seed, step},
+              strategy);
     strategy.step();
+    lanes.follow_statistics(batch_size, statistics);
     if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
   }
   result.probe_after_gflops = fma_probe_gflops(team);

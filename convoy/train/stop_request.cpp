@@ -32,10 +32,10 @@ StopRequest::~StopRequest() {
   sigaction(SIGTERM, &old_term_, nullptr);
 }
 
-bool StopRequest::requested() const { return received != 0; }
+int StopRequest::signal() const { return received; }
 
-const char* StopRequest::signal_name() const {
-  switch (received) {
+const char* stop_signal_name(int signal) {
+  switch (signal) {
     case SIGINT:
       return "SIGINT";
     case SIGTERM:

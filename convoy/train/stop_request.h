@@ -19,14 +19,15 @@ class StopRequest {
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  bool requested() const;
-
-  /// The signal that asked, as people know it: "SIGINT". Empty if none did.
-  const char* signal_name() const;
+  /// The signal that asked; 0 if none did.
+  int signal() const;
 
  private:
   struct sigaction old_int_ {};
   struct sigaction old_term_ {};
 };
+
+/// A signal that asks to stop as people know it: "SIGINT". Empty for any other.
+const char* stop_signal_name(int signal);
 
 }  // namespace convoy

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/error.h"
 #include "convoy/base/memory.h"
-#include "convoy/base/text.h"
 #include "convoy/train/checkpoint.h"
-#include "convoy/train/version.h"
+#include "convoy/train/shared_evaluation.h"
 
 namespace convoy {
 namespace {
@@ -24,24 +24,32 @@ void declare_diverged(const Records& records, Outcome& outcome) {
 
 }  // namespace
 
-Trainer::Trainer(const Settings& settings)
+Trainer::Trainer(const Settings& settings, Comm& comm)
     : settings_(settings),
+      comm_(comm),
+      order_(chosen_lanes(settings, comm.ranks()), comm.ranks()),
+      strategy_name_(chosen_strategy(settings, comm.ranks())),
       work_(load_training_workload(settings)),
       team_(chosen_threads(settings)),
       values_(work_.layout),
-      gradients_(work_.layout),
       statistics_(work_.statistics_layout),
       network_(work_.model, work_.layout,
                chosen_network(settings,
                               Lanes::most_samples(
                                   static_cast<std::size_t>(settings.train.batch_size),
-                                  chosen_lanes(settings))),
+                                  order_.lanes())),
                team_),
-      lanes_(network_, work_.layout, chosen_lanes(settings), team_),
+      lanes_(network_, work_.layout, own_lanes(), team_),
       evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
       optimizer_(work_.layout, chosen_sgd(settings), team_),
-      strategy_(values_, gradients_, optimizer_),
-      loader_(work_.data.train, work_.samples.train, training_loader(settings, work_)),
+      async_(comm),
+      strategy_(make_strategy(strategy_name_, replica(), {comm, async_, order_},
+                              chosen_strategy_options(settings))),
+      own_work_(*strategy_, work_.layout.segments().size(),
+                chosen_delay(settings, comm.rank(), comm.ranks())),
+      agreement_(async_, order_, comm.rank()),
+      loader_(work_.data.train, work_.samples.train,
+              training_loader(settings, work_, own_lanes())),
       schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
   initialize(work_.layout, settings.train.seed, values_, work_.model.first_weights);
   initialize_statistics(work_.statistics_layout, statistics_);
@@ -52,15 +60,26 @@ Trainer::Trainer(const Settings& settings)
   average_statistics_->update(0, {0, statistics_.size()}, statistics_);
 }
 
-Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest& stop,
+Replica Trainer::replica() {
+  return {.layout = work_.layout,
+          .values = values_,
+          .statistics = statistics_,
+          .gradients = lanes_.gradients(),
+          .found_statistics = lanes_.found_statistics(),
+          .optimizer = optimizer_};
+}
+
+Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
   const Stopwatch total;
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
-                   .log_every = settings_.train.log_every});
+                   .log_every = settings_.train.log_every,
+                   .ranks = static_cast<std::size_t>(comm_.ranks())});
   Outcome outcome;
+  strategy_->begin();
   bool more = true;
   for (int epoch = 1; more && epoch <= settings_.train.epochs; ++epoch) {
     train_epoch(epoch, records, stop, outcome);
@@ -70,14 +89,16 @@ Outcome Trainer::train(RunFolder& folder, Progress& progress, const StopRequest&
     if (more && work_.samples.validation.empty()) evaluate("test", records, outcome);
   }
   if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records, outcome);
-  if (outcome.code == ExitCode::diverged) {
-    outcome.test.reset();
-  } else {
-    save(folder, records);
-  }
-  progress.finish();
-  folder.flush();
-  folder.write_summary(summary(outcome, records, command, total.seconds()));
+  if (outcome.code == ExitCode::diverged) outcome.test.reset();
+  records.say_pace();
+  const std::vector<RankTotals> ranks = agree_on_weights();
+  if (progress != nullptr) progress->finish();
+  if (folder == nullptr) return outcome;
+  if (outcome.code != ExitCode::diverged) save(*folder, records);
+  folder->flush();
+  nlohmann::ordered_json json = summary(outcome, records, ranks, total.seconds());
+  json["command"] = command;
+  folder->write_summary(json);
   return outcome;
 }
 
@@ -88,24 +109,26 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
   loader_.start_epoch(epoch);
   while (const Batch* batch = loader_.next()) {
     const Stopwatch watch_of_step;
-    LossSum loss;
-    const double rate = update(*batch, records.steps(), loss);
-    records.step(loss, watch_of_step.seconds(), rate);
-    if (is_over(records, loss, stop, outcome)) break;
+    const double rate = update(*batch, records.steps(), stop);
+    const LossSum loss = finish_agreement();
+    records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
+    if (is_over(records, loss, outcome)) break;
   }
   seconds_.training += watch.seconds();
   outcome.train = records.end_epoch();
 }
 
 /// One update, number `step` from 0. Returns the learning rate it was made with.
-double Trainer::update(const Batch& batch, std::size_t step, LossSum& loss) {
+double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& stop) {
   const StepRates rates = schedule_.at(step);
   optimizer_.set_learning_rate(static_cast<float>(rates.rate));
   optimizer_.set_momentum(static_cast<float>(rates.momentum));
   const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
-  loss = lanes_.run({batch.images, batch.labels}, values_, key, gradients_, statistics_,
-                    strategy_);
-  strategy_.step();
+  own_work_.begin(step);
+  lanes_.run({{batch.images, batch.labels}, batch.whole}, values_, key, own_work_);
+  start_agreement(stop);
+  strategy_->step();
+  lanes_.follow_statistics(batch.whole, statistics_);
   if (average_) {
     average_->update(step, {0, values_.size()}, values_);
     average_statistics_->update(step, {0, statistics_.size()}, statistics_);
@@ -113,17 +136,43 @@ double Trainer::update(const Batch& batch, std::size_t step, LossSum& loss) {
   return rates.rate;
 }
 
+/// Begins to tell all ranks of the step whose backward is over.
+void Trainer::start_agreement(const StopRequest& stop) {
+  StepReport& report = reporting_.next;
+  report.stop_signal = stop.signal();
+  report.own_seconds = own_work_.seconds();
+  report.data_seconds = loader_.seconds_waited() - reporting_.data_seconds;
+  reporting_.data_seconds = loader_.seconds_waited();
+  agreement_.start(report, lanes_.losses());
+}
+
+/// Returns the loss of the whole batch. Now that nothing is under way, what this step's
+/// exchange took can be counted, to be told with the next.
+LossSum Trainer::finish_agreement() {
+  const Stopwatch watch;
+  const LossSum loss = agreement_.finish();
+  seconds_.agreeing += watch.seconds();
+  const double exposed = strategy_->seconds_exposed() + seconds_.agreeing;
+  const std::uint64_t sent = comm_.total_traffic().bytes_sent;
+  reporting_.next.exposed_seconds = exposed - reporting_.exposed_seconds;
+  reporting_.next.bytes_sent = sent - reporting_.bytes_sent;
+  reporting_.exposed_seconds = exposed;
+  reporting_.bytes_sent = sent;
+  return loss;
+}
+
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
 bool Trainer::is_over(const Records& records, const LossSum& loss,
-                      const StopRequest& stop, Outcome& outcome) const {
+                      Outcome& outcome) const {
   if (!std::isfinite(loss.loss)) {
     declare_diverged(records, outcome);
   } else if (records.steps() == steps_planned()) {
     return true;
-  } else if (stop.requested()) {
+  } else if (agreement_.stop_signal() != 0) {
     outcome.code = ExitCode::stopped;
     outcome.reason = fmt::format("stopped by {} after step {} (epoch {})",
-                                 stop.signal_name(), records.steps(), records.epoch());
+                                 stop_signal_name(agreement_.stop_signal()),
+                                 records.steps(), records.epoch());
   }
   return outcome.code != ExitCode::done;
 }
@@ -131,15 +180,37 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
 EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
                                    Outcome& outcome) {
   const Stopwatch watch;
-  const Weights weights = {values(), statistics()};
+  const EvaluationSet set =
+      split == "val"
+          ? EvaluationSet{work_.data.train, work_.samples.validation, work_.normalization}
+          : all_of(work_.data.test, work_.normalization);
   EvaluationResult result =
-      split == "val" ? evaluator_.run(work_.data.train, work_.samples.validation,
-                                      work_.normalization, weights)
-                     : evaluator_.run(work_.data.test, work_.normalization, weights);
+      convoy::evaluate(set, {values(), statistics()}, evaluator_, comm_);
   seconds_.evaluating += watch.seconds();
   records.evaluation(split, result.sum, watch.seconds());
   if (!std::isfinite(result.sum.loss)) declare_diverged(records, outcome);
   return result;
+}
+
+RankTotals Trainer::totals() const {
+  const Traffic traffic = comm_.total_traffic();
+  RankTotals own{.bytes_sent = traffic.bytes_sent,
+                 .bytes_received = traffic.bytes_received,
+                 .peak_rss_bytes = peak_memory_bytes(),
+                 .exposed_seconds = strategy_->seconds_exposed() + seconds_.agreeing,
+                 .slept_seconds = own_work_.seconds_slept()};
+  const std::string digest =
+      weights_sha256(work_.layout, values(), work_.statistics_layout, statistics());
+  std::ranges::copy(digest, own.weights_sha256.begin());
+  return own;
+}
+
+/// What the ranks have to say at the end. They have the same weights, or there is a bug.
+std::vector<RankTotals> Trainer::agree_on_weights() {
+  std::vector<RankTotals> ranks = gather_totals(comm_, totals());
+  const std::optional<std::size_t> other = rank_with_other_weights(ranks);
+  check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
+  return ranks;
 }
 
 void Trainer::save(const RunFolder& folder, const Records& records) {
@@ -165,86 +236,6 @@ std::size_t Trainer::steps_planned() const {
       loader_.batches_per_epoch() * static_cast<std::size_t>(settings_.train.epochs);
   const auto limit = static_cast<std::size_t>(settings_.train.max_steps);
   return limit == 0 ? all : std::min(all, limit);
-}
-
-std::string Trainer::plan() const {
-  const std::size_t buffer = work_.layout.size() * sizeof(float);
-  const std::size_t lanes = chosen_lanes(settings_);
-  std::string text;
-  text +=
-      fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
-                  work_.model.name, work_.model.input.channels, work_.model.input.height,
-                  work_.model.input.width, class_count(work_.model),
-                  with_commas(work_.layout.parameter_count()));
-  text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
-                      settings_.data.name, with_commas(work_.samples.train.size()),
-                      with_commas(work_.samples.validation.size()),
-                      with_commas(work_.data.test.size()));
-  text += fmt::format("cluster   1 rank, strategy {}, {} threads, {} kernels\n",
-                      settings_.strategy.name, team_.threads(), network_.kernels().name);
-  text += fmt::format("batch     {} samples an update in {} lane{}\n",
-                      settings_.train.batch_size, lanes, lanes == 1 ? "" : "s");
-  text +=
-      fmt::format("steps     {} an epoch, {} in all\n",
-                  with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
-  text += fmt::format("schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
-                      settings_.schedule.name, schedule_.at(0).rate,
-                      schedule_.at(steps_planned() - 1).rate);
-  text += fmt::format(
-      "memory    values {}, gradients {}, optimizer {},\n"
-      "          activations {}, evaluation {}, data {}\n",
-      human_bytes(buffer), human_bytes(buffer + lanes_.extra_bytes()),
-      human_bytes(average_ ? 2 * buffer : buffer), human_bytes(network_.arena_bytes()),
-      human_bytes(evaluator_.arena_bytes()),
-      human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
-  return text;
-}
-
-nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& records,
-                                        const std::string& command,
-                                        double total_seconds) const {
-  using json = nlohmann::ordered_json;
-  const StepTimes::Quantiles times = records.step_times().quantiles();
-  const auto images = static_cast<double>(records.images());
-  const double rate = seconds_.training > 0 ? images / seconds_.training : 0;
-  json test = nullptr;
-  if (outcome.test) {
-    const LossSum& sum = outcome.test->sum;
-    test = {{"loss", sum.mean_loss()},
-            {"accuracy", sum.accuracy()},
-            {"correct", sum.correct},
-            {"total", sum.samples}};
-  }
-  return {
-      {"version", version()},
-      {"command", command},
-      {"model", settings_.model.name},
-      {"parameters", work_.layout.parameter_count()},
-      {"data", settings_.data.name},
-      {"strategy", settings_.strategy.name},
-      {"ranks", 1},
-      {"threads", team_.threads()},
-      {"lanes", chosen_lanes(settings_)},
-      {"batch_size", settings_.train.batch_size},
-      {"epochs", records.epoch()},
-      {"steps", records.steps()},
-      {"train",
-       {{"loss", outcome.train.mean_loss()}, {"accuracy", outcome.train.accuracy()}}},
-      {"test", test},
-      {"seconds",
-       {{"total", total_seconds},
-        {"training", seconds_.training},
-        {"evaluating", seconds_.evaluating},
-        {"checkpointing", seconds_.checkpointing},
-        {"waiting_for_data", loader_.seconds_waited()},
-        {"exposed_communication", 0.0}}},
-      {"images_per_second", rate},
-      {"step_ms", {{"p50", times.p50}, {"p90", times.p90}, {"max", times.max}}},
-      {"communication", {{{"bytes_sent", 0}, {"bytes_received", 0}}}},
-      {"peak_rss_bytes", {peak_memory_bytes()}},
-      {"weights_sha256",
-       weights_sha256(work_.layout, values(), work_.statistics_layout, statistics())},
-      {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
 }
 
 }  // namespace convoy

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trainer: a run, planned and then run.
+// Trainer: a run, planned and then run, on one rank of a job.
 //
 // Making one loads the data, builds the model and reserves all memory: whatever can be
-// refused is refused then. train() is the loop; `convoy/train/trainer.cpp` is the page to
-// read first.
+// refused is refused then, before any rank talks to another. train() is the loop;
+// `convoy/train/trainer.cpp` is the page to read first. All ranks do the same, each on
+// its own lanes of every batch; the first one also writes down what happens.
 
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/thread_team.h"
+#include "convoy/comm/async_comm.h"
+#include "convoy/comm/comm.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/lanes.h"
 #include "convoy/optimizer/moving_average.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/optimizer/sgd.h"
-#include "convoy/strategy/single.h"
+#include "convoy/strategy/strategy.h"
+#include "convoy/train/agreement.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/exit_code.h"
+#include "convoy/train/own_work.h"
+#include "convoy/train/rank_totals.h"
 #include "convoy/train/records.h"
 #include "convoy/train/run_folder.h"
 #include "convoy/train/settings.h"
@@ -40,16 +48,18 @@ struct Outcome {
 
 class Trainer {
  public:
-  /// Throws InputError for anything that does not fit.
-  explicit Trainer(const Settings& settings);
+  /// Borrows the comm for as long as it lives. Throws InputError for anything that does
+  /// not fit.
+  Trainer(const Settings& settings, Comm& comm);
 
   /// Ranks, lanes, memory and steps, for people; what --dry-run shows.
   std::string plan() const;
 
-  /// Trains and writes the run's folder: records, a final checkpoint, summary.json.
-  /// `command` is kept in the summary. Throws InputError when the folder cannot be
-  /// written.
-  Outcome train(RunFolder& folder, Progress& progress, const StopRequest& stop,
+  /// Trains. The first rank writes the run's folder: records, a final checkpoint,
+  /// summary.json, in which `command` is kept; the others have neither folder nor
+  /// progress (nullptr). All get the same outcome. Throws InputError when the folder
+  /// cannot be written, PeerError when a rank is lost.
+  Outcome train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                 const std::string& command);
 
   const Workload& work() const { return work_; }
@@ -62,33 +72,53 @@ class Trainer {
 
  private:
   struct Seconds {
-    double training = 0, checkpointing = 0, evaluating = 0;
+    double training = 0, checkpointing = 0, evaluating = 0, agreeing = 0;
+  };
+
+  /// What the next report is about: since when, and what the last step left to say.
+  struct Reporting {
+    double data_seconds = 0, exposed_seconds = 0;  // so far
+    std::uint64_t bytes_sent = 0;                  // so far
+    StepReport next;
   };
 
   void train_epoch(int epoch, Records& records, const StopRequest& stop,
                    Outcome& outcome);
-  double update(const Batch& batch, std::size_t step, LossSum& loss);
-  bool is_over(const Records& records, const LossSum& loss, const StopRequest& stop,
-               Outcome& outcome) const;
+  double update(const Batch& batch, std::size_t step, const StopRequest& stop);
+  void start_agreement(const StopRequest& stop);
+  LossSum finish_agreement();
+  bool is_over(const Records& records, const LossSum& loss, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
+  RankTotals totals() const;
+  std::vector<RankTotals> agree_on_weights();
   void save(const RunFolder& folder, const Records& records);
   nlohmann::ordered_json summary(const Outcome& outcome, const Records& records,
-                                 const std::string& command, double total_seconds) const;
+                                 const std::vector<RankTotals>& ranks,
+                                 double total_seconds) const;
   std::size_t steps_planned() const;
+  LanePart own_lanes() const { return {order_.lanes(), order_.lanes_of(comm_.rank())}; }
+  Replica replica();
 
   Settings settings_;
+  Comm& comm_;
+  SumOrder order_;
+  std::string strategy_name_;
   Workload work_;
   ThreadTeam team_;
-  FlatBuffer values_, gradients_, statistics_;
+  FlatBuffer values_, statistics_;
   Network network_;
   Lanes lanes_;
   Evaluator evaluator_;
   Sgd optimizer_;
-  Single strategy_;
+  AsyncComm async_;
+  std::unique_ptr<Strategy> strategy_;
+  OwnWork own_work_;
+  Agreement agreement_;
   Loader loader_;
   Schedule schedule_;
   std::optional<MovingAverage> average_, average_statistics_;
   Seconds seconds_;
+  Reporting reporting_;
 };
 
 }  // namespace convoy

@@ -15,6 +15,8 @@
 namespace convoy {
 namespace {
 
+constexpr const char* kAutomatic = "auto";
+
 DataOptions data_options(const Settings& settings) {
   const SyntheticSettings& synthetic = settings.data.synthetic;
   DataOptions options{.name = settings.data.name, .root = settings.data.root};
@@ -96,7 +98,8 @@ KnownNames known_names() {
                    .datasets = {},
                    .optimizers = {"sgd"},
                    .schedules = {"constant", "step", "cosine", "onecycle"},
-                   .strategies = {"single"}};
+                   .strategies = {kAutomatic}};
+  for (const std::string& name : strategy_names()) names.strategies.push_back(name);
   for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
   return names;
 }
@@ -120,8 +123,51 @@ int chosen_threads(const Settings& settings) {
   return settings.cluster.threads > 0 ? settings.cluster.threads : cpu_info().cores;
 }
 
-std::size_t chosen_lanes(const Settings& settings) {
-  return static_cast<std::size_t>(std::max(1, settings.train.lanes));
+std::size_t chosen_lanes(const Settings& settings, int ranks) {
+  const int lanes = settings.train.lanes > 0 ? settings.train.lanes : ranks;
+  if (lanes < ranks) {
+    throw InputError(
+        InputKind::settings,
+        {.where = "train.lanes",
+         .found = fmt::format("{} lanes for {} ranks", lanes, ranks),
+         .expected = "at least a lane for each rank",
+         .hint = fmt::format("train.lanes={}, or no more than {} ranks", ranks, lanes)});
+  }
+  if (lanes > settings.train.batch_size) {
+    throw InputError(
+        InputKind::settings,
+        {.where = "train.batch_size",
+         .found = fmt::format("{} samples in {} lanes", settings.train.batch_size, lanes),
+         .expected = "at least a sample for each lane",
+         .hint = fmt::format("train.batch_size={}, or fewer ranks", lanes)});
+  }
+  return static_cast<std::size_t>(lanes);
+}
+
+std::string chosen_strategy(const Settings& settings, int ranks) {
+  const std::string& name = settings.strategy.name;
+  if (name == kAutomatic) return ranks == 1 ? "single" : "ddp";
+  if (ranks == 1 || !is_for_one_rank(name)) return name;
+  throw InputError(InputKind::settings,
+                   {.where = "strategy.name",
+                    .found = fmt::format("{} on {} ranks", name, ranks),
+                    .expected = "a strategy for several ranks",
+                    .hint = "strategy=ddp, or one rank"});
+}
+
+StrategyOptions chosen_strategy_options(const Settings& settings) {
+  return {.bucket_bytes = static_cast<std::size_t>(settings.ddp.bucket_mb * 1e6)};
+}
+
+Delay chosen_delay(const Settings& settings, int rank, int ranks) {
+  if (settings.inject.slow_rank >= ranks) {
+    throw InputError(InputKind::settings,
+                     {.where = "inject.slow_rank",
+                      .found = std::to_string(settings.inject.slow_rank),
+                      .expected = fmt::format("below {}, the ranks; -1 for none", ranks),
+                      .hint = "ranks are numbered from 0"});
+  }
+  return {settings.inject, settings.train.seed, rank};
 }
 
 SgdOptions chosen_sgd(const Settings& settings) {
@@ -132,8 +178,10 @@ SgdOptions chosen_sgd(const Settings& settings) {
           .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
 }
 
-LoaderOptions training_loader(const Settings& settings, const Workload& work) {
+LoaderOptions training_loader(const Settings& settings, const Workload& work,
+                              const LanePart& part) {
   return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
+          .part = part,
           .seed = settings.train.seed,
           .normalization = work.normalization,
           .augmentation = chosen_augmentation(settings.train.augment)};

@@ -15,6 +15,8 @@
 #include "convoy/optimizer/schedule.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
+#include "convoy/strategy/registry.h"
+#include "convoy/train/delay.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/settings.h"
 #include "convoy/train/settings_schema.h"
@@ -43,9 +45,17 @@ KnownNames known_names();
 NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples);
 EvaluationOptions chosen_evaluation(const Settings& settings);
 int chosen_threads(const Settings& settings);
-std::size_t chosen_lanes(const Settings& settings);
+/// Throws InputError if there are fewer lanes than ranks, or more than samples in a
+/// batch.
+std::size_t chosen_lanes(const Settings& settings, int ranks);
+/// Throws InputError for a strategy that is not for so many ranks.
+std::string chosen_strategy(const Settings& settings, int ranks);
+StrategyOptions chosen_strategy_options(const Settings& settings);
+/// Throws InputError if the rank to slow is not one of the ranks.
+Delay chosen_delay(const Settings& settings, int rank, int ranks);
 SgdOptions chosen_sgd(const Settings& settings);
-LoaderOptions training_loader(const Settings& settings, const Workload& work);
+LoaderOptions training_loader(const Settings& settings, const Workload& work,
+                              const LanePart& part);
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
                                 std::size_t steps_in_epoch);
 

@@ -27,7 +27,7 @@ TEST_F(CommandLine, HasHelpWithAnExampleForEveryCommand) {
        {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"models"},
         Arguments{"data"}, Arguments{"data", "list"}, Arguments{"data", "get"},
         Arguments{"data", "check"}, Arguments{"bench"}, Arguments{"bench", "step"},
-        Arguments{"bench", "loader"}}) {
+        Arguments{"bench", "loader"}, Arguments{"bench", "collective"}}) {
     std::string example = "\n  convoy";
     for (const std::string& word : command) example += " " + word;
 
@@ -125,6 +125,23 @@ TEST_F(CommandLine, MeasuresTheLoader) {
   EXPECT_NEAR(
       result.at("images_per_second").get<double>() * result.at("image_us").get<double>(),
       1e6, 1);
+}
+
+TEST_F(CommandLine, MeasuresCollectivesBesideGloo) {
+  for (const char* transport : {"shared", "tcp"}) {
+    const json result = json::parse(
+        output({"bench", "collective", "--json", "--ranks", "3", "--transport", transport,
+                "--seconds", "0", "--bytes", "4096,400000"}));
+
+    EXPECT_EQ(result["ranks"], 3);
+    ASSERT_EQ(result["rows"].size(), 2u);
+    EXPECT_EQ(result["rows"][1]["bytes"], 400000);
+    for (const json& row : result["rows"]) {
+      for (const char* time : {"p50_us", "gb_per_s", "gloo_p50_us", "gloo_gb_per_s"}) {
+        EXPECT_GT(row[time], 0.0) << time;
+      }
+    }
+  }
 }
 
 TEST_F(CommandLine, MeasuresAStep) {

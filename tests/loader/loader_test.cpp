@@ -91,6 +91,40 @@ TEST(Loader, TakesABatchLargerThanTheData) {
   EXPECT_EQ(epoch_of(loader, 0).size(), 1u);
 }
 
+/// Each rank's lanes of each batch, rank after rank, are the batch.
+TEST(Loader, PreparesOnlyTheSamplesOfItsOwnLanes) {
+  const Dataset data = numbered(44);
+  Loader whole(data, all_samples(data), {.batch_size = 10});
+  Loader first(data, all_samples(data),
+               {.batch_size = 10, .part = {.lanes = 5, .own = {0, 3}}});
+  Loader last(data, all_samples(data),
+              {.batch_size = 10, .part = {.lanes = 5, .own = {3, 5}}});
+
+  const auto expected = epoch_of(whole, 1), of_first = epoch_of(first, 1),
+             of_last = epoch_of(last, 1);
+
+  ASSERT_EQ(of_first.size(), 5u);
+  ASSERT_EQ(of_last.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(joined({of_first[i], of_last[i]}), expected[i]) << "batch " << i;
+  }
+  EXPECT_EQ(of_first[0].size(), 6u);
+  EXPECT_EQ(of_first[4].size(), 3u) << "lanes of a last batch of 4";
+}
+
+TEST(Loader, KnowsHowLargeABatchIsOfWhichItHasNothing) {
+  const Dataset data = numbered(11);
+  Loader loader(data, all_samples(data),
+                {.batch_size = 10, .part = {.lanes = 5, .own = {3, 5}}});
+  loader.start_epoch(0);
+
+  EXPECT_EQ(loader.next()->whole, 10u);
+  const Batch* last = loader.next();
+
+  EXPECT_EQ(last->whole, 1u);
+  EXPECT_EQ(last->count, 0u);
+}
+
 TEST(Loader, NormalisesPixelsAndKeepsThemWithTheirLabels) {
   const Dataset data = numbered(50);
   const Normalization normalization{.moments = {{.mean = 0.25, .deviation = 0.5}}};

@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <new>
 
+#include "convoy/comm/alone_comm.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/lanes.h"
 #include "convoy/optimizer/sgd.h"
+#include "convoy/strategy/registry.h"
 #include "convoy/strategy/single.h"
 #include "tests/allocation_count.h"
 #include "tests/network/made_up.h"
@@ -106,27 +108,63 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
   const Dataset data = made_up_dataset(model.input);
   Loader loader(data, all_samples(data), {.batch_size = kBatch});
   ThreadTeam team(2);
-  FlatBuffer values = made_up_values(layout), gradients(layout);
+  FlatBuffer values = made_up_values(layout);
   FlatBuffer statistics(build_statistics_layout(model));
   Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
-  Lanes lanes(network, layout, 3, team);
+  Lanes lanes(network, layout, all_lanes(3), team);
   Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
-  Single strategy(values, gradients, sgd);
+  Single strategy(values, lanes.gradients().whole(), sgd);
   loader.start_epoch(0);
 
   long before = 0;
   std::uint32_t steps = 0;
   while (const Batch* batch = loader.next()) {
     if (++steps == 2) before = allocations;  // the first one warms up
-    lanes.run({batch->images, batch->labels}, values, {.step = steps}, gradients,
-              statistics, strategy);
+    lanes.run(Samples{batch->images, batch->labels}, values, {.step = steps}, strategy);
     strategy.step();
+    lanes.follow_statistics(batch->count, statistics);
   }
   const long after = allocations;
 
   EXPECT_EQ(steps, 6u);
   EXPECT_EQ(after - before, 0);
 }
+
+class StepOfStrategy : public testing::TestWithParam<std::string> {};
+
+TEST_P(StepOfStrategy, AllocatesNothing) {
+  const Model model = small_model("vgg11");
+  const Layout layout = build_layout(model);
+  ThreadTeam team(2);
+  FlatBuffer values = made_up_values(layout);
+  FlatBuffer statistics(build_statistics_layout(model));
+  Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
+  Lanes lanes(network, layout, all_lanes(3), team);
+  Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
+  AloneComm comm;
+  AsyncComm async(comm);
+  const SumOrder order(/*lanes=*/3, /*ranks=*/1);
+  const auto strategy = make_strategy(
+      GetParam(),
+      {layout, values, statistics, lanes.gradients(), lanes.found_statistics(), sgd},
+      {comm, async, order}, {.bucket_bytes = 1000});
+  const MadeUpBatch batch(model, kBatch);
+  strategy->begin();
+
+  long before = 0;
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    if (step == 1) before = allocations;  // the first one warms up
+    lanes.run(batch.samples(), values, {.step = step}, *strategy);
+    strategy->step();
+    lanes.follow_statistics(kBatch, statistics);
+  }
+  const long after = allocations;
+
+  EXPECT_EQ(after - before, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, StepOfStrategy, testing::ValuesIn(strategy_names()),
+                         [](const auto& info) { return info.param; });
 
 TEST_P(Step, AllocatesNothingWhenEvaluating) {
   const Model model = small_model(GetParam());

@@ -9,7 +9,10 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <memory>
 
+#include "convoy/base/lane_tree.h"
 #include "tests/network/event_recorder.h"
 #include "tests/network/made_up.h"
 
@@ -28,8 +31,11 @@ struct LaneTrial {
         network(model, layout, {}, team) {}
 
   LossSum run(std::size_t lanes, PassListener& listener) {
-    Lanes all(network, layout, lanes, team);
-    return all.run(batch.samples(), values, kKey, gradients, statistics, listener);
+    Lanes all(network, layout, all_lanes(lanes), team);
+    running = &all;
+    const LossSum loss = all.run(batch.samples(), values, kKey, listener);
+    std::ranges::copy(all.gradients().whole().numbers(), gradients.data());
+    return loss;
   }
 
   /// Lane `lane` alone, by the network.
@@ -57,11 +63,11 @@ struct LaneTrial {
   Model model;
   Layout layout;
   FlatBuffer values, gradients;
-  FlatBuffer statistics{build_statistics_layout(model)};
   MadeUpBatch batch;
   ThreadTeam team{2};
   Network network;
   PassListener nobody;
+  Lanes* running = nullptr;  // during run()
 };
 
 class LanesOf : public testing::TestWithParam<std::size_t> {};
@@ -113,17 +119,18 @@ TEST_P(LanesOf, TellGradientsInTheLastLaneOnlyAndInOrder) {
 /// Keeps each gradient as it was when it was ready.
 class Keeper : public PassListener {
  public:
-  explicit Keeper(const LaneTrial& trial) : kept(trial.layout), trial_(trial) {}
+  explicit Keeper(LaneTrial& trial) : kept(trial.layout), trial_(trial) {}
 
   void gradient_ready(SegmentId segment) override {
     const Range range = trial_.layout.segment(segment).range;
-    std::ranges::copy(trial_.gradients.view(range), kept.view(range).begin());
+    std::ranges::copy(trial_.running->gradients().whole().view(range),
+                      kept.view(range).begin());
   }
 
   FlatBuffer kept;
 
  private:
-  const LaneTrial& trial_;
+  LaneTrial& trial_;
 };
 
 TEST_P(LanesOf, TellAGradientWhenItIsTheWholeSum) {
@@ -149,31 +156,76 @@ TEST_P(LanesOf, MayBeEmptyForASmallBatch) {
 
 TEST_P(LanesOf, LeavePaddingZeroStepAfterStep) {
   LaneTrial trial(/*dropout=*/0.3f, 9);
-  Lanes lanes(trial.network, trial.layout, GetParam(), trial.team);
+  Lanes lanes(trial.network, trial.layout, all_lanes(GetParam()), trial.team);
 
   for (int step = 0; step < 2; ++step) {
-    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients,
-              trial.statistics, trial.nobody);
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.nobody);
   }
 
   const std::vector<bool> padding = padding_of(trial.layout);
   for (std::size_t i = 0; i < padding.size(); ++i) {
-    ASSERT_TRUE(!padding[i] || trial.gradients.data()[i] == 0) << "element " << i;
+    ASSERT_TRUE(!padding[i] || lanes.gradients().whole().data()[i] == 0)
+        << "element " << i;
   }
 }
 
 TEST_P(LanesOf, OverwriteWhatTheStepBeforeLeft) {
   LaneTrial trial(/*dropout=*/0.3f, 9);
-  Lanes lanes(trial.network, trial.layout, GetParam(), trial.team);
+  Lanes lanes(trial.network, trial.layout, all_lanes(GetParam()), trial.team);
 
   std::string digests[2];
   for (std::string& digest : digests) {
-    lanes.run(trial.batch.samples(), trial.values, kKey, trial.gradients,
-              trial.statistics, trial.nobody);
-    digest = weights_sha256(trial.layout, trial.gradients);
+    lanes.run(trial.batch.samples(), trial.values, kKey, trial.nobody);
+    digest = weights_sha256(trial.layout, lanes.gradients().whole());
   }
 
   EXPECT_EQ(digests[0], digests[1]);
+}
+
+/// Adds partial sums, which are known by where their lanes end, along the tree.
+std::vector<float> sum_of_parts(Range lanes,
+                                const std::map<std::size_t, const float*>& found,
+                                std::size_t size) {
+  const auto first = found.upper_bound(lanes.begin);
+  if (first->first == lanes.end) return {first->second, first->second + size};
+  const std::size_t middle = tree_split(lanes);
+  const std::vector<float> left = sum_of_parts({lanes.begin, middle}, found, size);
+  std::vector<float> sum = sum_of_parts({middle, lanes.end}, found, size);
+  std::ranges::transform(left, sum, sum.begin(), std::plus<>());
+  return sum;
+}
+
+/// Wherever the lanes are cut in two, the parts' sums add up to the bits of the whole.
+TEST_P(LanesOf, InTwoPartsAddUpToTheBitsOfTheWhole) {
+  constexpr std::size_t kSamples = 33;
+  const std::size_t lanes = GetParam();
+  LaneTrial trial(/*dropout=*/0.3f, kSamples);
+  const LossSum whole = trial.run(lanes, trial.nobody);
+  const std::vector<float> expected(trial.gradients.data(),
+                                    trial.gradients.data() + trial.gradients.size());
+
+  for (std::size_t cut = 1; cut < lanes; ++cut) {
+    LossSum loss;
+    std::vector<std::unique_ptr<Lanes>> parts;
+    std::map<std::size_t, const float*> found;  // by the end of their lanes
+    for (const Range own : {Range{0, cut}, Range{cut, lanes}}) {
+      const LanePart part = {lanes, own};
+      parts.push_back(
+          std::make_unique<Lanes>(trial.network, trial.layout, part, trial.team));
+      parts.back()->run({trial.batch.samples().part(part.samples(kSamples)), kSamples},
+                        trial.values, kKey, trial.nobody);
+      for (const LossSum& lane : parts.back()->losses()) loss += lane;
+      const std::vector<Range> subtrees = whole_subtrees(lanes, own);
+      const std::vector<const float*> starts =
+          parts.back()->gradients().starts({0, trial.layout.size()});
+      ASSERT_EQ(starts.size(), subtrees.size());
+      for (std::size_t i = 0; i < starts.size(); ++i) found[subtrees[i].end] = starts[i];
+    }
+
+    EXPECT_EQ(sum_of_parts({0, lanes}, found, trial.layout.size()), expected) << cut;
+    EXPECT_EQ(loss.loss, whole.loss) << cut;
+    EXPECT_EQ(loss.correct, whole.correct) << cut;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, LanesOf, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12));
@@ -182,10 +234,15 @@ TEST(Lanes, NeedNoMoreThanALogarithmOfBuffers) {
   LaneTrial trial(/*dropout=*/0, 1);
   const std::size_t buffer = trial.layout.size() * sizeof(float);
 
-  EXPECT_EQ(Lanes(trial.network, trial.layout, 1, trial.team).extra_bytes(), 0u);
-  EXPECT_EQ(Lanes(trial.network, trial.layout, 2, trial.team).extra_bytes(), buffer);
-  EXPECT_LE(Lanes(trial.network, trial.layout, 64, trial.team).extra_bytes(),
-            2 * 6 * buffer);
+  const auto bytes = [&](const LanePart& part) {
+    return Lanes(trial.network, trial.layout, part, trial.team).gradient_bytes();
+  };
+
+  EXPECT_EQ(bytes(all_lanes(1)), buffer);
+  EXPECT_EQ(bytes(all_lanes(2)), 2 * buffer);
+  EXPECT_LE(bytes(all_lanes(64)), 13 * buffer);
+  EXPECT_EQ(bytes({.lanes = 64, .own = {5, 6}}), buffer);
+  EXPECT_LE(bytes({.lanes = 64, .own = {1, 63}}), 20 * buffer);
 }
 
 TEST(Lanes, HaveAsManySamplesAsTheLongest) {
@@ -214,15 +271,16 @@ TEST(RunningStatistics, FollowTheMeanOfWhatTheLanesFound) {
   const Model model = {"norm", {4, 1, 1}, {BatchNorm{"norm"}, Linear{"fc", 2}}};
   const Layout layout = build_layout(model), running = build_statistics_layout(model);
   const FlatBuffer values = made_up_values(layout);
-  FlatBuffer gradients(layout), statistics(running);
+  FlatBuffer statistics(running);
   initialize_statistics(running, statistics);
   ThreadTeam team(2);
   Network network(model, layout, {}, team);
-  Lanes lanes(network, layout, kLanes, team);
+  Lanes lanes(network, layout, all_lanes(kLanes), team);
   PassListener nobody;
   const MadeUpBatch batch(model, kSamples);
 
-  lanes.run(batch.samples(), values, kKey, gradients, statistics, nobody);
+  lanes.run(batch.samples(), values, kKey, nobody);
+  lanes.follow_statistics(kSamples, statistics);
 
   for (std::size_t feature = 0; feature < 4; ++feature) {
     double mean = 0, variance = 0;
@@ -234,6 +292,29 @@ TEST(RunningStatistics, FollowTheMeanOfWhatTheLanesFound) {
     EXPECT_NEAR(statistics.data()[feature], 0.1 * mean, 1e-6);
     EXPECT_NEAR(statistics.data()[4 + feature], 0.9 + 0.1 * variance, 1e-6);
   }
+}
+
+TEST(RunningStatistics, LeaveOutLanesWithoutSamples) {
+  const Model model = {
+      "norm", {4, 2, 2}, {BatchNorm{"norm"}, Flatten{}, Linear{"fc", 2}}};
+  const Layout layout = build_layout(model), running = build_statistics_layout(model);
+  const FlatBuffer values = made_up_values(layout);
+  FlatBuffer of_two(running), of_five(running);
+  initialize_statistics(running, of_two);
+  initialize_statistics(running, of_five);
+  ThreadTeam team(1);
+  Network network(model, layout, {}, team);
+  Lanes two(network, layout, all_lanes(2), team),
+      five(network, layout, all_lanes(5), team);
+  PassListener nobody;
+  const MadeUpBatch batch(model, 2);
+
+  two.run(batch.samples(), values, kKey, nobody);
+  two.follow_statistics(2, of_two);
+  five.run(batch.samples(), values, kKey, nobody);
+  five.follow_statistics(2, of_five);
+
+  EXPECT_EQ(weights_sha256(running, of_five), weights_sha256(running, of_two));
 }
 
 }  // namespace

@@ -27,18 +27,18 @@ std::string train(const Training& run) {
   const Layout layout = build_layout(model);
   ThreadTeam team(run.threads);
   const Layout statistics_layout = build_statistics_layout(model);
-  FlatBuffer values = made_up_values(layout, run.seed), gradients(layout);
+  FlatBuffer values = made_up_values(layout, run.seed);
   FlatBuffer statistics(statistics_layout);
   Network network(model, layout,
                   {.most_samples = Lanes::most_samples(run.batch, run.lanes)}, team);
-  Lanes lanes(network, layout, run.lanes, team);
+  Lanes lanes(network, layout, all_lanes(run.lanes), team);
   Sgd sgd(layout, {.rate = 0.05f, .momentum = 0.9f, .weight_decay = 1e-4f}, team);
-  Single strategy(values, gradients, sgd);
+  Single strategy(values, lanes.gradients().whole(), sgd);
   for (std::uint32_t step = 0; step < 3; ++step) {
     const MadeUpBatch batch(model, run.batch, step);
-    lanes.run(batch.samples(), values, {.seed = run.seed, .step = step}, gradients,
-              statistics, strategy);
+    lanes.run(batch.samples(), values, {.seed = run.seed, .step = step}, strategy);
     strategy.step();
+    lanes.follow_statistics(run.batch, statistics);
   }
   return weights_sha256(layout, values, statistics_layout, statistics);
 }

@@ -112,7 +112,7 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
   const Layout layout = build_layout(model);
   const Layout statistics_layout = build_statistics_layout(model);
   const Tolerances& tolerances = tolerances_of(name, statistics_layout.size() > 0);
-  FlatBuffer values(layout), gradients(layout), statistics(statistics_layout);
+  FlatBuffer values(layout), statistics(statistics_layout);
   initialize_statistics(statistics_layout, statistics);
   fill(layout, values);
   fill_padding_with_nan(layout, values);
@@ -138,10 +138,11 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
     EXPECT_NEAR(network.logit(i / 10, i % 10), fixture["logits"][i].get<double>(),
                 tolerances.logits);
   }
-  Lanes lanes(network, layout, /*lanes=*/1, team);
+  Lanes lanes(network, layout, all_lanes(1), team);
+  const FlatBuffer& gradients = lanes.gradients().whole();
   for (int step = 0; step < 3; ++step) {
-    const LossSum loss =
-        lanes.run({images, labels}, values, {}, gradients, statistics, nobody);
+    const LossSum loss = lanes.run(Samples{images, labels}, values, {}, nobody);
+    lanes.follow_statistics(batch, statistics);
     EXPECT_NEAR(loss.mean_loss(), fixture["losses"][step].get<double>(),
                 step == 0 ? tolerances.first_loss : tolerances.later_losses)
         << "step " << step;

@@ -22,7 +22,7 @@ class Evaluation : public testing::Test {
   EvaluationResult run(const std::vector<std::uint32_t>& samples, int threads) {
     ThreadTeam team(threads);
     Evaluator evaluator(model, layout, {}, team);
-    return evaluator.run(data, samples, normalization, {values, statistics});
+    return evaluator.run({data, samples, normalization}, {values, statistics});
   }
 
   static std::vector<std::uint32_t> samples(std::uint32_t begin, std::uint32_t end) {
@@ -46,7 +46,7 @@ TEST_F(Evaluation, OfAConstantAnswerIsExact) {
   Evaluator evaluator(model, layout, {}, team);
 
   const EvaluationResult result =
-      evaluator.run(data, normalization, {values, statistics});
+      evaluator.run(all_of(data, normalization), {values, statistics});
 
   const auto right = static_cast<std::uint64_t>(
       std::count(data.labels.begin(), data.labels.end(), answer));
@@ -98,13 +98,16 @@ TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
   ThreadTeam team(2);
   Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
 
-  const EvaluationResult one = flip.run(data, normalization, {values, statistics});
-  const EvaluationResult other = flip.run(mirrored, normalization, {values, statistics});
+  const EvaluationResult one =
+      flip.run(all_of(data, normalization), {values, statistics});
+  const EvaluationResult other =
+      flip.run(all_of(mirrored, normalization), {values, statistics});
 
   EXPECT_EQ(one.sum.samples, static_cast<std::uint64_t>(kSamples));
   EXPECT_EQ(one.sum.loss, other.sum.loss);
   EXPECT_TRUE(std::ranges::equal(one.matrix.counts(), other.matrix.counts()));
-  EXPECT_NE(one.sum.loss, plain.run(data, normalization, {values, statistics}).sum.loss);
+  EXPECT_NE(one.sum.loss,
+            plain.run(all_of(data, normalization), {values, statistics}).sum.loss);
 }
 
 TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
@@ -118,8 +121,10 @@ TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
   ThreadTeam team(2);
   Evaluator plain(model, layout, {}, team), flip(model, layout, {.flip = true}, team);
 
-  const EvaluationResult one = plain.run(data, normalization, {values, statistics});
-  const EvaluationResult other = flip.run(data, normalization, {values, statistics});
+  const EvaluationResult one =
+      plain.run(all_of(data, normalization), {values, statistics});
+  const EvaluationResult other =
+      flip.run(all_of(data, normalization), {values, statistics});
 
   EXPECT_NEAR(one.sum.loss, other.sum.loss, 1e-3);
   EXPECT_EQ(one.sum.correct, other.sum.correct);

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/trainer.h"
 #include "tests/data/expect_error.h"
@@ -42,10 +43,10 @@ class Recipe : public testing::Test {
  protected:
   /// Trains with the settings and gives back the summary.
   json train(const std::string& name) {
-    Trainer trainer(settings);
+    Trainer trainer(settings, comm);
     RunFolder folder = RunFolder::create(here.path(), name, "default");
     Progress progress(nowhere.get(), /*terminal=*/false, /*width=*/80);
-    trainer.train(folder, progress, stop, "the command");
+    trainer.train(&folder, &progress, stop, "the command");
     return json::parse(read_text(here.path() / name / "summary.json"));
   }
 
@@ -66,6 +67,7 @@ class Recipe : public testing::Test {
 
   TemporaryFolder here;
   StopRequest stop;
+  AloneComm comm;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
   Settings settings = small_settings();
@@ -138,7 +140,7 @@ TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
 
   EXPECT_EQ(of_steps("plain", "loss"), of_steps("averaged", "loss"));
   EXPECT_NE(plain.at("test"), averaged.at("test"));
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   FlatBuffer values(trainer.work().layout);
   load_checkpoint(find_checkpoint(here.path() / "averaged"),
                   {{trainer.work().layout, values}});
@@ -172,7 +174,7 @@ TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {
   settings.data.mean = {0};
   settings.data.deviation = {1};
 
-  EXPECT_EQ(Trainer(settings).work().normalization, Normalization{});
+  EXPECT_EQ(Trainer(settings, comm).work().normalization, Normalization{});
 }
 
 TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
@@ -182,14 +184,14 @@ TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
   expect_error(InputKind::settings,
                {"data.mean and data.deviation", "2 numbers",
                 "1 number, or 3, the channels of synthetic"},
-               [&] { Trainer trainer(settings); });
+               [&] { Trainer trainer(settings, comm); });
 }
 
 TEST_F(Recipe, PlansTheScheduleAndTheAverage) {
   settings.schedule.name = "onecycle";
   settings.schedule.max_lr = 1;
 
-  EXPECT_THAT(Trainer(settings).plan(),
+  EXPECT_THAT(Trainer(settings, comm).plan(),
               testing::HasSubstr("onecycle, learning rate 0.04 at first, 4e-06 at last"));
 }
 

@@ -19,46 +19,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-TEST(StepTimes, AreAllZeroBeforeASecondStep) {
-  StepTimes times;
-  EXPECT_EQ(times.quantiles().max, 0);
-  times.add(1.0);
-
-  EXPECT_EQ(times.quantiles().p50, 0);
-  EXPECT_EQ(times.quantiles().max, 0);
-}
-
-TEST(StepTimes, LeaveTheFirstStepOut) {
-  StepTimes times;
-  for (const double seconds : {100.0, 0.002, 0.002}) times.add(seconds);
-
-  EXPECT_FLOAT_EQ(times.quantiles().p50, 2);
-  EXPECT_FLOAT_EQ(times.quantiles().max, 2);
-}
-
-TEST(StepTimes, AreRankedInMilliseconds) {
-  StepTimes times;
-  times.add(100);
-  // 11 down to 1 ms: the median is the sixth, nine tenths of the way is the tenth.
-  for (int i = 11; i >= 1; --i) times.add(i * 1e-3);
-
-  EXPECT_FLOAT_EQ(times.quantiles().p50, 6);
-  EXPECT_FLOAT_EQ(times.quantiles().p90, 10);
-  EXPECT_FLOAT_EQ(times.quantiles().max, 11);
-}
-
-TEST(StepTimes, StayTrueOverALongRun) {
-  StepTimes times;
-  times.add(1);
-  for (int step = 0; step < 300'000; ++step) times.add((step % 1000 + 1) * 1e-3);
-
-  const StepTimes::Quantiles quantiles = times.quantiles();
-
-  EXPECT_NEAR(quantiles.p50, 500, 10);
-  EXPECT_NEAR(quantiles.p90, 900, 10);
-  EXPECT_NEAR(quantiles.max, 1000, 1e-6);
-}
-
 /// Records in a folder of their own that log every second step of five.
 class RecordsOfARun : public testing::Test {
  protected:
@@ -73,18 +33,20 @@ class RecordsOfARun : public testing::Test {
   /// A step of four samples with this loss in all, of which one is right.
   void step(double loss) {
     records.step({.loss = loss, .correct = 1, .samples = 4}, /*seconds=*/0.001,
-                 learning_rate);
+                 learning_rate, ranks);
   }
 
   double learning_rate = 0.25;
+  std::vector<StepReport> ranks{1};
 
   TemporaryFolder here;
   RunFolder folder = RunFolder::create(here.path(), "a", "default");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
   Progress progress{nowhere.get(), /*terminal=*/false, /*width=*/80};
-  Records records{
-      folder, progress, {.epochs = 2, .steps_in_epoch = 5, .steps = 10, .log_every = 2}};
+  Records records{&folder,
+                  &progress,
+                  {.epochs = 2, .steps_in_epoch = 5, .steps = 10, .log_every = 2}};
 };
 
 TEST_F(RecordsOfARun, HoldEveryNthStep) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/train/checkpoint.h"
 #include "tests/data/expect_error.h"
 #include "tests/temporary_folder.h"
@@ -40,7 +41,7 @@ class TrainerOfARun : public testing::Test {
   Outcome train(Trainer& trainer, const std::string& name = "a") {
     RunFolder folder = RunFolder::create(here.path(), name, "default");
     Progress progress(nowhere.get(), /*terminal=*/false, /*width=*/80);
-    return trainer.train(folder, progress, stop, "the command");
+    return trainer.train(&folder, &progress, stop, "the command");
   }
 
   json summary(const std::string& name = "a") const {
@@ -68,13 +69,14 @@ class TrainerOfARun : public testing::Test {
 
   TemporaryFolder here;
   StopRequest stop;
+  AloneComm comm;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
   Settings settings = small_settings();
 };
 
 TEST_F(TrainerOfARun, GoesThroughEverySampleInEveryEpoch) {
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
 
   const Outcome outcome = train(trainer);
 
@@ -93,7 +95,7 @@ TEST_F(TrainerOfARun, Learns) {
   settings.data.synthetic.train_count = 500;
   settings.train.epochs = 8;
   settings.optimizer.lr = 0.05;
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
 
   const Outcome outcome = train(trainer);
 
@@ -102,7 +104,7 @@ TEST_F(TrainerOfARun, Learns) {
 
 TEST_F(TrainerOfARun, StopsAfterTheMostStepsAllowed) {
   settings.train.max_steps = 7;
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
 
   const Outcome outcome = train(trainer);
 
@@ -114,7 +116,7 @@ TEST_F(TrainerOfARun, StopsAfterTheMostStepsAllowed) {
 }
 
 TEST_F(TrainerOfARun, StopsOnRequestAfterTheStep) {
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   ::raise(SIGTERM);
 
   const Outcome outcome = train(trainer);
@@ -128,7 +130,7 @@ TEST_F(TrainerOfARun, StopsOnRequestAfterTheStep) {
 
 TEST_F(TrainerOfARun, IsDoneIfAskedToStopAtItsLastStep) {
   settings.train.max_steps = 1;
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   ::raise(SIGINT);
 
   EXPECT_EQ(train(trainer).code, ExitCode::done);
@@ -136,9 +138,9 @@ TEST_F(TrainerOfARun, IsDoneIfAskedToStopAtItsLastStep) {
 
 TEST_F(TrainerOfARun, EndsAtTheSameBitsWithTheSameSettings) {
   settings.train.lanes = 4;
-  Trainer first(settings);
+  Trainer first(settings, comm);
   settings.cluster.threads = 1;
-  Trainer second(settings);
+  Trainer second(settings, comm);
   train(first, "a");
   train(second, "b");
 
@@ -149,7 +151,7 @@ TEST_F(TrainerOfARun, EndsAtTheSameBitsWithTheSameSettings) {
 
 TEST_F(TrainerOfARun, LeavesItsValuesAloneWithoutALearningRate) {
   settings.optimizer.lr = 0;
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   const std::string before = weights_sha256(trainer.work().layout, trainer.values());
 
   train(trainer);
@@ -158,7 +160,7 @@ TEST_F(TrainerOfARun, LeavesItsValuesAloneWithoutALearningRate) {
 }
 
 TEST_F(TrainerOfARun, LooksAtTheTestSetAfterEveryEpochWithoutValidation) {
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   train(trainer);
 
   EXPECT_THAT(evaluated_splits(), testing::ElementsAre("test", "test"));
@@ -167,7 +169,7 @@ TEST_F(TrainerOfARun, LooksAtTheTestSetAfterEveryEpochWithoutValidation) {
 TEST_F(TrainerOfARun, KeepsTheTestSetForTheEndWithValidation) {
   settings.data.val_fraction = 0.2;
   settings.train.epochs = 3;
-  Trainer trainer(settings);
+  Trainer trainer(settings, comm);
   train(trainer);
 
   EXPECT_EQ(trainer.work().samples.validation.size(), 30u);
@@ -179,7 +181,7 @@ TEST_F(TrainerOfARun, PlansWhatItWillDo) {
   settings.train.max_steps = 7;
   settings.train.lanes = 4;
 
-  const std::string plan = Trainer(settings).plan();
+  const std::string plan = Trainer(settings, comm).plan();
 
   for (const char* part : {"lenet5", "61,706 parameters", "150 training", "31 test",
                            "2 threads", "in 4 lanes", "5 an epoch, 7 in all"}) {
@@ -191,7 +193,7 @@ TEST_F(TrainerOfARun, RefusesABatchLargerThanItsTrainingSamples) {
   settings.data.train_fraction = 0.2;
 
   expect_error(InputKind::settings, {"train.batch_size", "32", "at most 30"},
-               [&] { Trainer trainer(settings); });
+               [&] { Trainer trainer(settings, comm); });
 }
 
 }  // namespace

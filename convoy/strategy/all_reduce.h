@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AllReduce: after backward, one all-reduce a tensor; then every rank updates its values.
+
+#pragma once
+
+#include "convoy/strategy/peers.h"
+#include "convoy/strategy/replica.h"
+#include "convoy/strategy/strategy.h"
+
+namespace convoy {
+
+class AllReduce final : public Strategy {
+ public:
+  /// Borrows what replica and peers do for as long as it lives.
+  AllReduce(const Replica& replica, const Peers& peers)
+      : replica_(replica), peers_(peers), pieces_(tensor_pieces(replica)) {}
+
+  void step() override {
+    wait_for([this] {
+      Comm& comm = peers_.idle_comm();
+      for (const Piece& piece : pieces_) {
+        comm.all_reduce(peers_.order, piece.partials, piece.whole);
+      }
+    });
+    replica_.update();
+  }
+
+ private:
+  Replica replica_;
+  Peers peers_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace convoy

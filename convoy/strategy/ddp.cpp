@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/strategy/ddp.h"
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes) {
+  std::vector<Range> buckets;
+  for (std::size_t unit = layout.unit_count(); unit-- > 0;) {
+    const Range range = layout.unit(UnitId{unit});
+    const bool full = buckets.empty() || buckets.back().size() * sizeof(float) >= bytes;
+    if (full) buckets.push_back({range.end, range.end});
+    buckets.back().begin = range.begin;
+  }
+  return buckets;
+}
+
+Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
+    : replica_(replica),
+      peers_(peers),
+      statistics_{
+          Piece(replica.found_statistics, {0, replica.found_statistics.whole().size()})} {
+  const std::vector<Range> ranges = cut_into_buckets(replica.layout, bucket_bytes);
+  for (const Range& range : ranges) buckets_.push_back({Piece(replica.gradients, range)});
+  for (const Segment& segment : replica.layout.segments()) {
+    const auto range = std::ranges::find_if(
+        ranges, [&](const Range& bucket) { return bucket.begin <= segment.range.begin; });
+    bucket_of_.push_back(static_cast<std::size_t>(range - ranges.begin()));
+    Bucket& bucket = buckets_[bucket_of_.back()];
+    bucket.missing = ++bucket.segments;
+  }
+}
+
+void Ddp::begin() {
+  for (FlatBuffer* numbers : {&replica_.values, &replica_.statistics}) {
+    const std::span<float> all = numbers->view({0, numbers->size()});
+    peers_.idle_comm().broadcast(std::as_writable_bytes(all), /*root=*/0);
+  }
+}
+
+void Ddp::gradient_ready(SegmentId segment) {
+  Bucket& bucket = buckets_[bucket_of_[static_cast<std::size_t>(segment)]];
+  check(bucket.missing > 0, "each gradient is reported once a step");
+  if (--bucket.missing > 0) return;
+  start(bucket);
+  if (&bucket == &buckets_.front()) start(statistics_);
+}
+
+void Ddp::start(Bucket& bucket) {
+  bucket.under_way = peers_.background.start_all_reduce(
+      peers_.order, bucket.piece.partials, bucket.piece.whole);
+}
+
+void Ddp::step() {
+  wait_for([this] {
+    for (Bucket& bucket : buckets_) {
+      check(bucket.missing == 0, "backward reached every gradient");
+      peers_.background.wait(bucket.under_way);
+      bucket.missing = bucket.segments;
+    }
+    peers_.background.wait(statistics_.under_way);
+  });
+  replica_.update();
+}
+
+}  // namespace convoy

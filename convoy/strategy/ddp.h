@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ddp: gradients are exchanged while backward still runs.
+//
+// Adjacent units are merged into buckets, from the last unit to the first, as backward
+// finishes them. When a bucket's last gradient is ready its all-reduce starts in the
+// background; step() waits for all of them and updates.
+//
+//   backward   | unit 5 | unit 4 | unit 3 | unit 2 | unit 1 | unit 0 |
+//   exchange             | bucket 0: 5, 4   |       | bucket 1: 3, 2 ..| bucket 2 |
+//                                                            step() waits from here
+
+#pragma once
+
+#include "convoy/strategy/peers.h"
+#include "convoy/strategy/replica.h"
+#include "convoy/strategy/strategy.h"
+
+namespace convoy {
+
+/// Stretches of the layout, each of whole units, from the last to the first: as soon as
+/// one has `bytes` of gradients the next begins.
+std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes);
+
+class Ddp final : public Strategy {
+ public:
+  /// Borrows what replica and peers do for as long as it lives.
+  Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes);
+
+  /// All ranks take the first one's values and running statistics.
+  void begin() override;
+  void gradient_ready(SegmentId segment) override;
+  void step() override;
+
+ private:
+  struct Bucket {
+    Piece piece;
+    std::size_t segments = 0;  // it has
+    std::size_t missing = 0;   // of these, in this step
+    AsyncComm::Ticket under_way{};
+  };
+
+  void start(Bucket& bucket);
+
+  Replica replica_;
+  Peers peers_;
+  std::vector<Bucket> buckets_;         // as backward finishes them
+  std::vector<std::size_t> bucket_of_;  // by segment
+  Bucket statistics_;                   // no gradients: it goes with the first
+};
+
+}  // namespace convoy

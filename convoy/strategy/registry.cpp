@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/strategy/registry.h"
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+#include "convoy/strategy/all_reduce.h"
+#include "convoy/strategy/ddp.h"
+#include "convoy/strategy/gather_scatter.h"
+#include "convoy/strategy/single.h"
+
+namespace convoy {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  bool one_rank;
+  std::unique_ptr<Strategy> (*make)(const Replica&, const Peers&, const StrategyOptions&);
+};
+
+constexpr Entry kStrategies[] = {
+    {"single", true,
+     [](const Replica& replica, const Peers&,
+        const StrategyOptions&) -> std::unique_ptr<Strategy> {
+       return std::make_unique<Single>(replica.values, replica.gradients.whole(),
+                                       replica.optimizer);
+     }},
+    {"gather_scatter", false,
+     [](const Replica& replica, const Peers& peers,
+        const StrategyOptions&) -> std::unique_ptr<Strategy> {
+       return std::make_unique<GatherScatter>(replica, peers);
+     }},
+    {"all_reduce", false,
+     [](const Replica& replica, const Peers& peers,
+        const StrategyOptions&) -> std::unique_ptr<Strategy> {
+       return std::make_unique<AllReduce>(replica, peers);
+     }},
+    {"ddp", false,
+     [](const Replica& replica, const Peers& peers,
+        const StrategyOptions& options) -> std::unique_ptr<Strategy> {
+       return std::make_unique<Ddp>(replica, peers, options.bucket_bytes);
+     }},
+};
+
+const Entry& find(std::string_view name) {
+  const auto* entry = std::ranges::find(kStrategies, name, &Entry::name);
+  check(entry != std::end(kStrategies), "a strategy is one of the registered");
+  return *entry;
+}
+
+}  // namespace
+
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kStrategies) names.emplace_back(entry.name);
+  return names;
+}
+
+bool is_for_one_rank(std::string_view name) { return find(name).one_rank; }
+
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const Replica& replica,
+                                        const Peers& peers,
+                                        const StrategyOptions& options) {
+  const Entry& entry = find(name);
+  check(!entry.one_rank || peers.comm.ranks() == 1, "a strategy fits the ranks");
+  return entry.make(replica, peers, options);
+}
+
+}  // namespace convoy

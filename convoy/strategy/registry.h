@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The strategies by name. To add one: a row in registry.cpp.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/strategy/peers.h"
+#include "convoy/strategy/replica.h"
+#include "convoy/strategy/strategy.h"
+
+namespace convoy {
+
+struct StrategyOptions {
+  std::size_t bucket_bytes = 0;  // ddp: gradients exchanged in one go
+};
+
+/// Of all strategies, those for one rank alone first.
+std::vector<std::string> strategy_names();
+
+/// Whether a strategy is for one rank alone.
+bool is_for_one_rank(std::string_view name);
+
+/// Borrows what replica and peers do. Requires: one of the names, and one that fits the
+/// number of ranks.
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const Replica& replica,
+                                        const Peers& peers,
+                                        const StrategyOptions& options);
+
+}  // namespace convoy

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replica: what a rank trains, as its strategy sees it: a whole copy of everything.
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "convoy/optimizer/optimizer.h"
+#include "convoy/params/flat_buffer.h"
+#include "convoy/params/partial_sums.h"
+
+namespace convoy {
+
+/// Borrowed, all of it.
+struct Replica {
+  const Layout& layout;
+  FlatBuffer& values;
+  FlatBuffer& statistics;  // the running ones
+  PartialSums gradients;
+  PartialSums found_statistics;
+  Optimizer& optimizer;
+
+  /// New values from the gradients' sum.
+  void update() const { optimizer.update({0, values.size()}, values, gradients.whole()); }
+};
+
+/// A stretch of partial sums that is exchanged in one go.
+struct Piece {
+  Piece(const PartialSums& sums, Range range)
+      : partials(sums.starts(range)), whole(sums.whole().view(range)) {}
+
+  std::vector<const float*> partials;  // where it begins in each of this rank's
+  std::span<float> whole;              // where the sum over all ranks goes
+};
+
+/// A piece for each tensor, in the layout's order, and one for the statistics if there
+/// are any.
+std::vector<Piece> tensor_pieces(const Replica& replica);
+
+}  // namespace convoy

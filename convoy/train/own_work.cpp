@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/own_work.h"
+
+#include <thread>
+
+namespace convoy {
+
+OwnWork::OwnWork(PassListener& strategy, std::size_t segments, const Delay& delay)
+    : strategy_(strategy), segments_(segments), delay_(delay) {}
+
+void OwnWork::begin(std::size_t step) {
+  step_ = step;
+  ready_ = 0;
+  watch_.restart();
+}
+
+void OwnWork::gradient_ready(SegmentId segment) {
+  if (++ready_ == segments_) {
+    sleep();
+    seconds_ = watch_.seconds();
+  }
+  strategy_.gradient_ready(segment);
+}
+
+void OwnWork::sleep() {
+  const double wanted = delay_.seconds(step_, watch_.seconds());
+  if (wanted <= 0) return;
+  const Stopwatch slept;
+  std::this_thread::sleep_for(std::chrono::duration<double>(wanted));
+  seconds_slept_ += slept.seconds();
+}
+
+}  // namespace convoy

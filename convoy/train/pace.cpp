@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/pace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace convoy {
+namespace {
+
+constexpr double kShare = 1.1;         // of the others' time, and
+constexpr double kMilliseconds = 0.1;  // above it: what stands out
+constexpr double kArrivesLate = 0.25;  // of that, at least, the others wait
+
+using Measure = double (*)(const RankPace&);
+
+double own(const RankPace& pace) { return pace.own; }
+double data(const RankPace& pace) { return pace.data; }
+double exposed(const RankPace& pace) { return pace.exposed; }
+double before_exchange(const RankPace& pace) { return pace.before_exchange(); }
+
+/// The median over all ranks but one. Requires: two ranks.
+double elsewhere(std::span<const RankPace> ranks, std::size_t but, Measure measure) {
+  std::vector<double> values;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (rank != but) values.push_back(measure(ranks[rank]));
+  }
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
+
+}  // namespace
+
+void Pace::Times::add(const StepReport& report) {
+  own.add(report.own_seconds);
+  data.add(report.data_seconds);
+  exposed.add(report.exposed_seconds);
+  bytes_sent += report.bytes_sent;
+}
+
+void Pace::Times::clear() {
+  for (StepTimes* times : {&own, &data, &exposed}) times->clear();
+  bytes_sent = 0;
+}
+
+RankPace Pace::Times::medians() const {
+  return {own.quantiles().p50, data.quantiles().p50, exposed.quantiles().p50, bytes_sent};
+}
+
+Pace::Pace(std::size_t ranks) : whole_(ranks), window_(ranks) {}
+
+void Pace::add(std::span<const StepReport> reports) {
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    whole_[rank].add(reports[rank]);
+    window_[rank].add(reports[rank]);
+  }
+}
+
+std::vector<RankPace> Pace::window() const {
+  std::vector<RankPace> paces;
+  for (const Times& times : window_) paces.push_back(times.medians());
+  return paces;
+}
+
+void Pace::start_window() {
+  for (Times& times : window_) times.clear();
+}
+
+std::vector<RankPace> Pace::whole() const {
+  std::vector<RankPace> paces;
+  for (const Times& times : whole_) paces.push_back(times.medians());
+  return paces;
+}
+
+std::optional<Straggler> find_straggler(std::span<const RankPace> ranks) {
+  if (ranks.size() < 2) return std::nullopt;
+  const auto slowest = std::ranges::max_element(ranks, {}, before_exchange);
+  const auto rank = static_cast<std::size_t>(slowest - ranks.begin());
+  const double others = elsewhere(ranks, rank, before_exchange);
+  const double excess = slowest->before_exchange() - others;
+  const double others_wait = elsewhere(ranks, rank, exposed) - slowest->exposed;
+  const bool stands_out = excess >= (kShare - 1) * others && excess >= kMilliseconds;
+  if (!stands_out || others_wait < excess * kArrivesLate) return std::nullopt;
+  const bool by_data = slowest->data - elsewhere(ranks, rank, data) > excess / 2;
+  const Measure blamed = by_data ? data : own;
+  return Straggler{.rank = rank,
+                   .by_data = by_data,
+                   .own = blamed(*slowest),
+                   .elsewhere = elsewhere(ranks, rank, blamed),
+                   .others_wait = others_wait};
+}
+
+std::string describe(const Straggler& straggler) {
+  return fmt::format(
+      "slowest: rank {}, {} {:.3g} ms a step against {:.3g} ms elsewhere, the others "
+      "wait "
+      "{:.3g} ms for it",
+      straggler.rank, straggler.by_data ? "waiting for data" : "own compute",
+      straggler.own, straggler.elsewhere, straggler.others_wait);
+}
+
+}  // namespace convoy

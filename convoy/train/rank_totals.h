@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RankTotals: what a rank has to say when a run is over.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "convoy/comm/comm.h"
+
+namespace convoy {
+
+struct RankTotals {
+  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double exposed_seconds = 0;  // waited for other ranks
+  double slept_seconds = 0;    // delays that were injected
+  std::array<char, 64> weights_sha256{};
+
+  std::string_view weights() const {
+    return {weights_sha256.data(), weights_sha256.size()};
+  }
+};
+
+/// Everyone's, by rank, on all ranks.
+std::vector<RankTotals> gather_totals(Comm& comm, const RankTotals& own);
+
+/// The first rank that ended at other weights than rank 0, if there is one.
+std::optional<std::size_t> rank_with_other_weights(std::span<const RankTotals> ranks);
+
+}  // namespace convoy

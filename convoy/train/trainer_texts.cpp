@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trainer says of itself: its plan beforehand, its summary afterwards.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/text.h"
+#include "convoy/train/trainer.h"
+#include "convoy/train/version.h"
+
+namespace convoy {
+namespace {
+
+/// By rank: medians of a step, and what was slept in all.
+nlohmann::ordered_json as_json(const std::vector<RankPace>& paces,
+                               const std::vector<RankTotals>& totals) {
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t rank = 0; rank < paces.size(); ++rank) {
+    list.push_back({{"own", paces[rank].own},
+                    {"waiting_for_data", paces[rank].data},
+                    {"exposed_communication", paces[rank].exposed},
+                    {"injected_in_all", totals[rank].slept_seconds * 1e3}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string Trainer::plan() const {
+  const std::size_t buffer = work_.layout.size() * sizeof(float);
+  const std::size_t lanes = order_.lanes();
+  std::string text;
+  text +=
+      fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
+                  work_.model.name, work_.model.input.channels, work_.model.input.height,
+                  work_.model.input.width, class_count(work_.model),
+                  with_commas(work_.layout.parameter_count()));
+  text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
+                      settings_.data.name, with_commas(work_.samples.train.size()),
+                      with_commas(work_.samples.validation.size()),
+                      with_commas(work_.data.test.size()));
+  text += fmt::format("cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n",
+                      comm_.ranks(), comm_.ranks() == 1 ? "" : "s", strategy_name_,
+                      team_.threads(), comm_.ranks() == 1 ? "" : " each",
+                      network_.kernels().name);
+  text += fmt::format("batch     {} samples an update in {} lane{}\n",
+                      settings_.train.batch_size, lanes, lanes == 1 ? "" : "s");
+  text +=
+      fmt::format("steps     {} an epoch, {} in all\n",
+                  with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
+  text += fmt::format("schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
+                      settings_.schedule.name, schedule_.at(0).rate,
+                      schedule_.at(steps_planned() - 1).rate);
+  text += fmt::format(
+      "memory    values {}, gradients {}, optimizer {},\n"
+      "          activations {}, evaluation {}, data {}\n",
+      human_bytes(buffer), human_bytes(lanes_.gradient_bytes()),
+      human_bytes(average_ ? 2 * buffer : buffer), human_bytes(network_.arena_bytes()),
+      human_bytes(evaluator_.arena_bytes()),
+      human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
+  return text;
+}
+
+nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& records,
+                                        const std::vector<RankTotals>& ranks,
+                                        double total_seconds) const {
+  using json = nlohmann::ordered_json;
+  const StepTimes::Quantiles times = records.step_times().quantiles();
+  const auto images = static_cast<double>(records.images());
+  const double rate = seconds_.training > 0 ? images / seconds_.training : 0;
+  json communication = json::array(), peak_rss_bytes = json::array();
+  for (const RankTotals& rank : ranks) {
+    communication.push_back(
+        {{"bytes_sent", rank.bytes_sent}, {"bytes_received", rank.bytes_received}});
+    peak_rss_bytes.push_back(rank.peak_rss_bytes);
+  }
+  const std::optional<Straggler> straggler = find_straggler(records.pace().whole());
+  json test = nullptr;
+  if (outcome.test) {
+    const LossSum& sum = outcome.test->sum;
+    test = {{"loss", sum.mean_loss()},
+            {"accuracy", sum.accuracy()},
+            {"correct", sum.correct},
+            {"total", sum.samples}};
+  }
+  return {
+      {"version", version()},
+      {"command", ""},
+      {"model", settings_.model.name},
+      {"parameters", work_.layout.parameter_count()},
+      {"data", settings_.data.name},
+      {"strategy", strategy_name_},
+      {"ranks", comm_.ranks()},
+      {"threads", team_.threads()},
+      {"lanes", order_.lanes()},
+      {"batch_size", settings_.train.batch_size},
+      {"epochs", records.epoch()},
+      {"steps", records.steps()},
+      {"train",
+       {{"loss", outcome.train.mean_loss()}, {"accuracy", outcome.train.accuracy()}}},
+      {"test", test},
+      {"seconds",
+       {{"total", total_seconds},
+        {"training", seconds_.training},
+        {"evaluating", seconds_.evaluating},
+        {"checkpointing", seconds_.checkpointing},
+        {"waiting_for_data", loader_.seconds_waited()},
+        {"exposed_communication", ranks.front().exposed_seconds}}},
+      {"images_per_second", rate},
+      {"step_ms",
+       {{"mean", times.mean},
+        {"p50", times.p50},
+        {"p90", times.p90},
+        {"max", times.max}}},
+      {"communication", communication},
+      {"peak_rss_bytes", peak_rss_bytes},
+      {"rank_ms", as_json(records.pace().whole(), ranks)},
+      {"slowest", straggler ? json(describe(*straggler)) : json(nullptr)},
+      {"weights_sha256", ranks.front().weights()},
+      {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
+}
+
+}  // namespace convoy

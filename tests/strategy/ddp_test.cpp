@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/strategy/ddp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "convoy/optimizer/sgd.h"
+#include "tests/comm/thread_ranks.h"
+
+namespace convoy {
+namespace {
+
+using testing::ElementsAre;
+
+/// Units of 16, 32, 16 and 64 elements.
+Layout four_units() {
+  LayoutBuilder builder(/*unit_multiple=*/16);
+  for (const std::size_t size : {10u, 30u, 16u, 60u}) {
+    builder.begin_unit();
+    builder.add("u" + std::to_string(size), {size}, Role::weight);
+  }
+  return std::move(builder).build();
+}
+
+TEST(Buckets, AreOfAdjacentUnitsFromTheLastToTheFirst) {
+  const Layout layout = four_units();
+
+  EXPECT_THAT(cut_into_buckets(layout, 48 * sizeof(float)),
+              ElementsAre(Range{64, 128}, Range{16, 64}, Range{0, 16}));
+}
+
+TEST(Buckets, AreOneAUnitIfSmallAndOneForAllIfLarge) {
+  const Layout layout = four_units();
+
+  EXPECT_THAT(cut_into_buckets(layout, 1),
+              ElementsAre(Range{64, 128}, Range{48, 64}, Range{16, 48}, Range{0, 16}));
+  EXPECT_THAT(cut_into_buckets(layout, 1 << 20), ElementsAre(Range{0, 128}));
+}
+
+TEST(Ddp, StartsFromTheFirstRanksNumbers) {
+  run_ranks(3, [](Comm& comm) {
+    const Layout layout = four_units();
+    const SumOrder order(/*lanes=*/3, comm.ranks());
+    FlatBuffer values(layout), statistics(layout), gradients(layout), found(layout);
+    for (float& value : values.view({0, layout.size()})) {
+      value = 10.0f + static_cast<float>(comm.rank());
+    }
+    statistics.data()[5] = 20.0f + static_cast<float>(comm.rank());
+    ThreadTeam team(1);
+    Sgd sgd(layout, {}, team);
+    AsyncComm async(comm);
+    Ddp ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
+             sgd},
+            {comm, async, order}, /*bucket_bytes=*/1);
+
+    ddp.begin();
+
+    EXPECT_THAT(values.numbers(), testing::Each(10.0f));
+    EXPECT_EQ(statistics.data()[5], 20.0f);
+  });
+}
+
+/// A single rank's kernels flush denormal sums to zero; a sum in the background must not
+/// differ from them.
+TEST(Ddp, AddsDenormalNumbersAsKernelsDo) {
+  run_ranks(2, [](Comm& comm) {
+    const Layout layout = four_units();
+    const SumOrder order(/*lanes=*/2, comm.ranks());
+    FlatBuffer values(layout), statistics(layout), gradients(layout), found(layout);
+    gradients.data()[3] = 1e-40f;
+    ThreadTeam team(1);
+    Sgd sgd(layout, {}, team);
+    AsyncComm async(comm);
+    Ddp ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
+             sgd},
+            {comm, async, order}, /*bucket_bytes=*/1);
+
+    for (std::size_t i = 4; i-- > 0;) ddp.gradient_ready(SegmentId{i});
+    ddp.step();
+
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(gradients.data()[3]), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every registered strategy for several ranks ends where one rank alone ends that has all
+// lanes: values and the statistics' sum, bit for bit.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "convoy/base/lane_tree.h"
+#include "convoy/base/random.h"
+#include "convoy/optimizer/sgd.h"
+#include "convoy/strategy/registry.h"
+#include "tests/comm/thread_ranks.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::uint32_t kSteps = 3;
+
+/// Units of several sizes, each with padding at its end.
+Layout three_units() {
+  LayoutBuilder builder(/*unit_multiple=*/16);
+  builder.begin_unit();
+  builder.add("a.weight", {5, 3}, Role::weight);
+  builder.add("a.bias", {5}, Role::bias);
+  builder.begin_unit();
+  builder.add("b.weight", {70, 11}, Role::weight);
+  builder.begin_unit();
+  builder.add("c.weight", {7}, Role::weight);
+  builder.add("c.bias", {1}, Role::bias);
+  return std::move(builder).build();
+}
+
+Layout some_statistics() {
+  LayoutBuilder builder(/*unit_multiple=*/16);
+  builder.begin_unit();
+  builder.add("mean", {9}, Role::mean);
+  return std::move(builder).build();
+}
+
+/// What one lane finds in one step, padding zero.
+FlatBuffer found_by(std::uint32_t step, std::size_t lane, const Layout& layout) {
+  FlatBuffer found(layout);
+  const RandomStream random(step, Purpose::synthetic, static_cast<std::uint32_t>(lane));
+  for (const Segment& segment : layout.segments()) {
+    for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
+      found.data()[i] = random.normal(i);
+    }
+  }
+  return found;
+}
+
+/// The sum over a sub-tree of lanes.
+FlatBuffer sum_over(std::uint32_t step, Range lanes, const Layout& layout) {
+  if (lanes.size() == 1) return found_by(step, lanes.begin, layout);
+  const std::size_t middle = tree_split(lanes);
+  const FlatBuffer left = sum_over(step, {lanes.begin, middle}, layout);
+  FlatBuffer sum = sum_over(step, {middle, lanes.end}, layout);
+  std::ranges::transform(left.numbers(), sum.numbers(), sum.data(), std::plus<>());
+  return sum;
+}
+
+/// The partial sums of someone who has some of the lanes.
+struct Partials {
+  Partials(const Layout& layout, std::size_t lanes, Range own)
+      : layout(layout), subtrees(whole_subtrees(lanes, own)) {
+    for (std::size_t i = 0; i < subtrees.size(); ++i) buffers.emplace_back(layout);
+  }
+
+  void fill(std::uint32_t step) {
+    for (std::size_t i = 0; i < subtrees.size(); ++i) {
+      std::ranges::copy(sum_over(step, subtrees[i], layout).numbers(), buffers[i].data());
+    }
+  }
+
+  PartialSums sums() {
+    std::vector<FlatBuffer*> all;
+    for (FlatBuffer& buffer : buffers) all.push_back(&buffer);
+    return PartialSums(all);
+  }
+
+  const Layout& layout;
+  std::vector<Range> subtrees;
+  std::vector<FlatBuffer> buffers;
+};
+
+struct Ending {
+  std::vector<float> values, statistics;
+};
+
+/// Trains on made-up gradients of the rank's lanes.
+Ending train(const std::string& name, Comm& comm, std::size_t lanes) {
+  const Layout layout = three_units(), statistics_layout = some_statistics();
+  const SumOrder order(lanes, comm.ranks());
+  FlatBuffer values(layout), statistics(statistics_layout);
+  Partials gradients(layout, lanes, order.lanes_of(comm.rank()));
+  Partials found(statistics_layout, lanes, order.lanes_of(comm.rank()));
+  ThreadTeam team(1);
+  Sgd sgd(layout, {.rate = 0.1f, .momentum = 0.9f}, team);
+  AsyncComm async(comm);
+  const auto strategy = make_strategy(
+      name, {layout, values, statistics, gradients.sums(), found.sums(), sgd},
+      {comm, async, order}, {.bucket_bytes = 100});
+  strategy->begin();
+  for (std::uint32_t step = 0; step < kSteps; ++step) {
+    gradients.fill(step);
+    found.fill(step);
+    for (std::size_t i = layout.segments().size(); i-- > 0;) {
+      strategy->gradient_ready(SegmentId{i});
+    }
+    strategy->step();
+  }
+  const std::span<const float> last = found.buffers.back().numbers();
+  return {{values.numbers().begin(), values.numbers().end()}, {last.begin(), last.end()}};
+}
+
+struct Case {
+  std::string strategy;
+  int ranks;
+  std::size_t lanes;
+};
+
+class EveryStrategy : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryStrategy, EndsWhereOneRankAloneEnds) {
+  const auto& [strategy, ranks, lanes] = GetParam();
+  Ending alone;
+  run_ranks(1, [&](Comm& comm) { alone = train("single", comm, GetParam().lanes); });
+  const Layout statistics_layout = some_statistics();
+  const FlatBuffer sum = sum_over(kSteps - 1, {0, lanes}, statistics_layout);
+
+  run_ranks(ranks, [&](Comm& comm) {
+    const Ending found = train(GetParam().strategy, comm, GetParam().lanes);
+    EXPECT_EQ(found.values, alone.values) << "rank " << comm.rank();
+    EXPECT_TRUE(std::ranges::equal(found.statistics, sum.numbers()));
+  });
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::string& strategy : strategy_names()) {
+    if (is_for_one_rank(strategy)) continue;
+    for (const int ranks : {1, 2, 3, 4}) {
+      for (const std::size_t lanes : {4u, 5u, 11u}) {
+        cases.push_back({strategy, ranks, lanes});
+      }
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryStrategy, testing::ValuesIn(all_cases()),
+                         [](const auto& info) {
+                           return fmt::format("{}_Ranks{}_Lanes{}", info.param.strategy,
+                                              info.param.ranks, info.param.lanes);
+                         });
+
+TEST(Registry, KnowsWhichAreForOneRankAlone) {
+  EXPECT_TRUE(is_for_one_rank("single"));
+  EXPECT_FALSE(is_for_one_rank("ddp"));
+}
+
+}  // namespace
+}  // namespace convoy

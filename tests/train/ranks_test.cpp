@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run on several ranks, which are threads here: who writes what, who is refused, who is
+// slow.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "convoy/base/file.h"
+#include "convoy/strategy/registry.h"
+#include "convoy/train/trainer.h"
+#include "tests/comm/thread_ranks.h"
+#include "tests/data/expect_error.h"
+#include "tests/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Three steps an epoch, the last of them smaller.
+Settings small_settings() {
+  Settings settings;
+  settings.data.name = "synthetic";
+  settings.data.synthetic.train_count = 35;
+  settings.data.synthetic.test_count = 9;
+  settings.train.batch_size = 16;
+  settings.train.epochs = 2;
+  settings.train.log_every = 1;
+  settings.cluster.threads = 1;
+  return settings;
+}
+
+class RunOnRanks : public testing::Test {
+ protected:
+  /// Trains on as many ranks; the first one writes the folder "a".
+  std::vector<Outcome> train(int ranks) {
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
+    RunFolder folder = RunFolder::create(here.path(), "a", "default");
+    run_ranks(ranks, [&](Comm& comm) {
+      Trainer trainer(settings, comm);
+      outcomes[static_cast<std::size_t>(comm.rank())] = trainer.train(
+          comm.is_first() ? &folder : nullptr, nullptr, stop, "the command");
+    });
+    return outcomes;
+  }
+
+  json summary() const {
+    return json::parse(read_text(here.path() / "a" / "summary.json"));
+  }
+
+  std::string log() const { return read_text(here.path() / "a" / "log.txt"); }
+
+  std::vector<json> step_lines() const {
+    std::vector<json> lines;
+    std::istringstream text(read_text(here.path() / "a" / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) {
+      json record = json::parse(line);
+      if (record.at("kind") == "step") lines.push_back(std::move(record));
+    }
+    return lines;
+  }
+
+  TemporaryFolder here;
+  StopRequest stop;
+  Settings settings = small_settings();
+};
+
+TEST_F(RunOnRanks, IsSummedUpRankByRank) {
+  train(3);
+
+  const json found = summary();
+  EXPECT_EQ(found.at("ranks"), 3);
+  EXPECT_EQ(found.at("lanes"), 3) << "one a rank, if nothing else is said";
+  EXPECT_EQ(found.at("strategy"), "ddp") << "if nothing else is said";
+  EXPECT_EQ(found.at("steps"), 6);
+  for (const char* list : {"communication", "peak_rss_bytes", "rank_ms"}) {
+    EXPECT_EQ(found.at(list).size(), 3u) << list;
+  }
+  for (const json& rank : found.at("communication")) {
+    EXPECT_GT(rank.at("bytes_sent"), 0);
+    EXPECT_GT(rank.at("bytes_received"), 0);
+  }
+  EXPECT_GT(found.at("seconds").at("exposed_communication"), 0);
+}
+
+TEST_F(RunOnRanks, HasTheSameOutcomeOnAll) {
+  const std::vector<Outcome> outcomes = train(3);
+
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.code, ExitCode::done);
+    EXPECT_EQ(outcome.train.samples, 35u);
+    EXPECT_EQ(outcome.train.loss, outcomes[0].train.loss);
+    EXPECT_EQ(outcome.test->sum.samples, 9u);
+    EXPECT_EQ(outcome.test->sum.loss, outcomes[0].test->sum.loss);
+  }
+}
+
+TEST_F(RunOnRanks, RecordsEachRanksStep) {
+  train(2);
+
+  const std::vector<json> lines = step_lines();
+  ASSERT_EQ(lines.size(), 6u);
+  for (const json& line : lines) {
+    ASSERT_EQ(line.at("ranks").size(), 2u);
+    for (const char* number : {"own_ms", "data_ms", "exposed_ms", "bytes_sent"}) {
+      EXPECT_TRUE(line.at("ranks")[1].contains(number)) << number;
+    }
+  }
+  EXPECT_GT(lines[1].at("ranks")[1].at("own_ms"), 0);
+  EXPECT_GT(lines[1].at("ranks")[1].at("bytes_sent"), 0);
+}
+
+TEST_F(RunOnRanks, DivergesOnAllTogether) {
+  settings.optimizer.lr = 1e30;
+  settings.train.epochs = 9;
+
+  for (const Outcome& outcome : train(2)) EXPECT_EQ(outcome.code, ExitCode::diverged);
+
+  EXPECT_EQ(summary().at("exit").at("code"), 79);
+}
+
+TEST_F(RunOnRanks, StopsOnAllAfterTheSameStep) {
+  ::raise(SIGTERM);
+
+  for (const Outcome& outcome : train(2)) {
+    EXPECT_EQ(outcome.code, ExitCode::stopped);
+    EXPECT_THAT(outcome.reason, HasSubstr("SIGTERM after step 1 (epoch 1)"));
+  }
+}
+
+/// The control of the record of stragglers: one that is put there.
+class SlowRank : public RunOnRanks, public testing::WithParamInterface<std::string> {};
+
+TEST_P(SlowRank, IsNamed) {
+  settings.strategy.name = GetParam();
+  settings.inject.delay = "10";
+  settings.inject.slow_rank = 2;
+  settings.inject.slow_factor = 6;
+  settings.train.log_every = 3;
+
+  train(3);
+
+  EXPECT_THAT(summary().at("slowest").get<std::string>(),
+              HasSubstr("slowest: rank 2, own compute"));
+  EXPECT_THAT(log(), HasSubstr("slowest: rank 2, own compute"));
+  const json ranks = summary().at("rank_ms");
+  EXPECT_GE(ranks[2].at("own"), 60);
+  EXPECT_GE(ranks[2].at("injected_in_all"), 6 * 60);
+  EXPECT_LT(ranks[2].at("exposed_communication"), ranks[0].at("exposed_communication"))
+      << "the others wait for it";
+}
+
+std::vector<std::string> several_ranks_strategies() {
+  std::vector<std::string> names = strategy_names();
+  std::erase_if(names, is_for_one_rank);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, SlowRank,
+                         testing::ValuesIn(several_ranks_strategies()),
+                         [](const auto& info) { return info.param; });
+
+/// Refuses before any rank talks, so one that never talks will do.
+class SilentComm final : public Comm {
+ public:
+  using Comm::Comm;
+
+ private:
+  void do_send(std::span<const std::byte>, int, Tag) override { talk(); }
+  void do_receive(std::span<std::byte>, int, Tag) override { talk(); }
+  int do_receive_from_any(std::span<std::byte>, Tag) override { return talk(); }
+  void do_exchange(const Exchange&) override { talk(); }
+  void do_reduce(const Reduction&) override { talk(); }
+
+  static int talk() {
+    ADD_FAILURE() << "nobody is there";
+    return 0;
+  }
+};
+
+TEST_F(RunOnRanks, NeedsALaneForEachRank) {
+  settings.train.lanes = 2;
+  SilentComm comm(0, 4);
+
+  expect_error(InputKind::settings,
+               {"train.lanes", "2 lanes for 4 ranks", "at least a lane for each rank",
+                "train.lanes=4"},
+               [&] { Trainer trainer(settings, comm); });
+}
+
+TEST_F(RunOnRanks, NeedsASampleForEachLane) {
+  settings.train.batch_size = 3;
+  SilentComm comm(0, 4);
+
+  expect_error(InputKind::settings, {"train.batch_size", "3 samples in 4 lanes"},
+               [&] { Trainer trainer(settings, comm); });
+}
+
+TEST_F(RunOnRanks, IsNotForASingleRanksStrategy) {
+  settings.strategy.name = "single";
+  SilentComm comm(0, 2);
+
+  expect_error(InputKind::settings,
+               {"strategy.name", "single on 2 ranks", "strategy=ddp"},
+               [&] { Trainer trainer(settings, comm); });
+}
+
+TEST_F(RunOnRanks, SlowsOnlyARankThatIsThere) {
+  settings.inject.slow_rank = 2;
+  SilentComm comm(0, 2);
+
+  expect_error(InputKind::settings, {"inject.slow_rank", "2", "below 2"},
+               [&] { Trainer trainer(settings, comm); });
+}
+
+TEST_F(RunOnRanks, IsPlannedWithoutTheOthers) {
+  settings.train.lanes = 5;
+  SilentComm comm(1, 4);
+
+  const std::string plan = Trainer(settings, comm).plan();
+
+  EXPECT_THAT(plan, HasSubstr("4 ranks, strategy ddp, 1 threads each"));
+  EXPECT_THAT(plan, HasSubstr("in 5 lanes"));
+}
+
+}  // namespace
+}  // namespace convoy

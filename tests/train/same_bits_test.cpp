@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same lanes end at the same bits: with every strategy, on any number of ranks and
+// threads, as with one rank alone. Strategies join by being registered.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "convoy/comm/alone_comm.h"
+#include "convoy/strategy/registry.h"
+#include "convoy/train/trainer.h"
+#include "tests/comm/thread_ranks.h"
+
+namespace convoy {
+namespace {
+
+struct Case {
+  std::string model;
+  std::string strategy = "single";
+  int ranks = 1;
+  int threads = 1;
+  int lanes = 4;
+  Transport transport = Transport::tcp;
+};
+
+/// Two epochs of three steps, the last of which leaves a lane without samples.
+Settings settings_of(const Case& run) {
+  Settings settings;
+  settings.model.name = run.model;
+  settings.data.name = "synthetic";
+  settings.data.synthetic.channels = run.model == "vgg11" ? 3 : 1;
+  settings.data.synthetic.height = run.model == "vgg11" ? 32 : 28;
+  settings.data.synthetic.width = settings.data.synthetic.height;
+  settings.data.synthetic.train_count = 35;
+  settings.data.synthetic.test_count = 9;
+  settings.train.batch_size = 16;
+  settings.train.epochs = run.model == "vgg11" ? 1 : 2;
+  settings.train.lanes = run.lanes;
+  settings.train.augment = "crop_flip";
+  settings.strategy.name = run.strategy;
+  settings.ddp.bucket_mb = 0.1;  // so that there are several
+  settings.cluster.threads = run.threads;
+  return settings;
+}
+
+struct Ending {
+  std::string weights;
+  double train_loss = 0, test_loss = 0;
+
+  bool operator==(const Ending&) const = default;
+};
+
+Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
+  Trainer trainer(settings, comm);
+  const Outcome outcome = trainer.train(nullptr, nullptr, stop, "");
+  return {weights_sha256(trainer.work().layout, trainer.values(),
+                         trainer.work().statistics_layout, trainer.statistics()),
+          outcome.train.loss, outcome.test->sum.loss};
+}
+
+/// One rank alone, of each model and number of lanes once.
+const Ending& alone(const std::string& model, int lanes, const StopRequest& stop) {
+  static std::map<std::pair<std::string, int>, Ending> known;
+  const auto [ending, is_new] = known.try_emplace({model, lanes});
+  if (is_new) {
+    AloneComm comm;
+    ending->second = train(settings_of({.model = model, .lanes = lanes}), comm, stop);
+  }
+  return ending->second;
+}
+
+class EndsAtTheSameBits : public testing::TestWithParam<Case> {};
+
+TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
+  const StopRequest stop;
+  const Ending& expected = alone(GetParam().model, GetParam().lanes, stop);
+  const Settings settings = settings_of(GetParam());
+
+  run_ranks(
+      GetParam().ranks,
+      [&](Comm& comm) {
+        const Ending found = train(settings, comm, stop);
+        EXPECT_EQ(found.weights, expected.weights) << "rank " << comm.rank();
+        EXPECT_EQ(found.train_loss, expected.train_loss) << "rank " << comm.rank();
+        EXPECT_EQ(found.test_loss, expected.test_loss) << "rank " << comm.rank();
+      },
+      GetParam().transport);
+}
+
+TEST(SameBits, AreOthersWithOtherLanes) {
+  const StopRequest stop;
+  EXPECT_NE(alone("vgg11", 4, stop).weights, alone("vgg11", 5, stop).weights);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::string& strategy : strategy_names()) {
+    if (is_for_one_rank(strategy)) continue;
+    for (const char* model : {"lenet5", "cnn1", "vgg11"}) {
+      for (const int ranks : {1, 2, 3, 4}) {
+        for (const int threads : {1, 2}) {
+          cases.push_back({model, strategy, ranks, threads});
+        }
+      }
+    }
+    for (const int ranks : {2, 3}) {
+      for (const Transport transport : {Transport::tcp, Transport::shared}) {
+        cases.push_back({"vgg11", strategy, ranks, 1, /*lanes=*/5, transport});
+      }
+    }
+  }
+  return cases;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+  const Case& run = info.param;
+  return fmt::format("{}_{}_Ranks{}_Threads{}_Lanes{}{}", run.model, run.strategy,
+                     run.ranks, run.threads, run.lanes,
+                     run.transport == Transport::shared ? "_Shared" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),
+                         name_of_case);
+
+}  // namespace
+}  // namespace convoy
