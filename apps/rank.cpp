@@ -71,6 +71,10 @@ ExitCode join_and_train(Settings settings, const Place& place, const TrainingVie
   const int threads = take_cores(place, environment, settings.cluster.pin);
   if (settings.cluster.threads == 0) settings.cluster.threads = threads;
   take_warnings();
+  // Our own launcher has printed its plan; of others this is the place for it.
+  if (place.starter != Starter::convoy && place.rank == 0) {
+    fmt::print("launch    {}\n", describe(place));
+  }
   Membership job(place, environment, options);
   TrainingView told = view;
   told.on_folder = [&](const std::filesystem::path& path) {

@@ -89,7 +89,7 @@ std::string report(const DeadRank& dead) {
                                  dead.host, dead.pid, when, dead.how);
   if (!dead.last_lines.empty()) text += "\n  its last lines:";
   for (const std::string& line : dead.last_lines) text += "\n    | " + line;
-  if (!dead.log.empty()) text += "\n  all of them: " + dead.log;
+  if (!dead.log.empty()) text += "\n  its log: " + dead.log;
   return text;
 }
 

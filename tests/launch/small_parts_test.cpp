@@ -180,7 +180,7 @@ TEST(Ending, IsAReport) {
                     .log = "runs/x/logs/rank-2.log"}),
             "rank 2 on n1 (pid 4711) failed at step 57: killed by SIGSEGV\n"
             "  its last lines:\n    | a\n    | b\n"
-            "  all of them: runs/x/logs/rank-2.log");
+            "  its log: runs/x/logs/rank-2.log");
   EXPECT_EQ(describe_end(exited(65)), "exit code 65: bad data or checkpoint");
   EXPECT_EQ(describe_end(exited(42)), "exit code 42");
 }

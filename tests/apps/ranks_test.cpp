@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training on several processes: our own launcher and those of others, the same bits, and
+// ranks that are killed while they train.
+
+#include <csignal>
+#include <fstream>
+
+#include "convoy/base/clock.h"
+#include "tests/apps/small_run.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class Ranks : public ProgramTest {
+ protected:
+  static Arguments in_lanes(const std::string& name, const Arguments& more = {}) {
+    return small_training(name, Arguments{"train.lanes=4"} + more);
+  }
+
+  static Arguments endless(const Arguments& more = {}) {
+    return in_lanes("a", Arguments{"-n", "4", "train.epochs=1000000"} + more);
+  }
+
+  /// Starts the program by another one.
+  CommandResult run_by(const std::string& starter, const Arguments& words,
+                       const std::string& name) const {
+    ProcessOptions options;
+    options.program = starter;
+    options.environment = {{"XDG_RUNTIME_DIR", here().string()}};
+    return run_convoy(words + Arguments{CONVOY_BINARY} + in_lanes(name), here(), options);
+  }
+
+  fs::path run(const std::string& name) const { return here() / "runs" / name; }
+
+  /// The weights of the same run in one process.
+  std::string weights_alone() const {
+    return weights_of(train("alone", {"train.lanes=4"}));
+  }
+
+  static std::vector<std::string> environment_of(int pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    std::vector<std::string> entries;
+    for (std::string entry; std::getline(file, entry, '\0');) entries.push_back(entry);
+    return entries;
+  }
+
+  /// Processes of this test, by the folder they run in, that are ranks; with a number:
+  /// that rank.
+  std::vector<int> ranks(const std::string& number = "") const {
+    std::vector<int> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const int pid = std::atoi(entry.path().filename().c_str());
+      std::error_code error;
+      if (pid <= 0 || fs::read_symlink(entry.path() / "cwd", error) != here()) continue;
+      for (const std::string& variable : environment_of(pid)) {
+        const bool is_rank = number.empty() ? variable.starts_with("CONVOY_RANK=")
+                                            : variable == "CONVOY_RANK=" + number;
+        if (is_rank) found.push_back(pid);
+      }
+    }
+    return found;
+  }
+
+  /// Kills rank 2 as soon as the output has `text`: all end within five seconds, the rank
+  /// is named, and nothing is left.
+  void expect_named_after_kill(ConvoyProcess& process, const std::string& text) {
+    ASSERT_TRUE(process.wait_for_output(text)) << process.err();
+    const std::vector<int> victims = ranks("2");
+    ASSERT_EQ(victims.size(), 1U);
+    const Stopwatch watch;
+    ::kill(victims.front(), SIGKILL);
+    const CommandResult result = process.wait();
+
+    EXPECT_LT(watch.seconds(), 5);
+    EXPECT_EQ(result.code, 70);
+    EXPECT_THAT(result.err, testing::StartsWith("convoy: rank 2 on "));
+    EXPECT_THAT(result.err, HasSubstr("killed by SIGKILL"));
+    EXPECT_THAT(result.err.substr(1), Not(HasSubstr("convoy:"))) << "one message";
+    EXPECT_THAT(ranks(), testing::IsEmpty());
+  }
+};
+
+TEST_F(Ranks, EndAtTheSameBitsAsOneProcess) {
+  const std::string alone = weights_alone();
+  for (const char* count : {"2", "3", "4"}) {
+    const std::string name = std::string("n") + count;
+    const CommandResult result = convoy(in_lanes(name, {"-n", count}));
+
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(weights_of(run(name)), alone) << count;
+    const json summary = read_json(run(name) / "summary.json");
+    EXPECT_EQ(summary.at("ranks"), std::stoi(count));
+    EXPECT_THAT(summary.at("command").get<std::string>(), HasSubstr("-n"));
+    EXPECT_THAT(result.out, Not(HasSubstr("[rank 1]"))) << "only the first speaks";
+  }
+}
+
+TEST_F(Ranks, HaveALogEach) {
+  train("a", {"-n", "2"});
+
+  EXPECT_THAT(read_text(run("a") / "logs" / "rank-0.log"), HasSubstr("test accuracy"));
+  EXPECT_TRUE(fs::exists(run("a") / "logs" / "rank-1.log"));
+}
+
+TEST_F(Ranks, RepeatTheRunByItsConfig) {
+  const fs::path first = train("a", {"-n", "2"});
+
+  const CommandResult result =
+      convoy({"train", "--config", (first / "config.yaml").string(), "run.name=b"});
+
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(weights_of(run("b")), weights_of(first));
+  EXPECT_EQ(read_json(run("b") / "summary.json").at("ranks"), 2);
+}
+
+TEST_F(Ranks, SayWhatIsWrongOnce) {
+  const CommandResult result = convoy(in_lanes("a", {"-n", "3", "train.lanes=2"}));
+
+  EXPECT_EQ(result.code, 78);
+  EXPECT_THAT(result.err, HasSubstr("bad input: train.lanes"));
+  EXPECT_EQ(result.err.find("bad input"), result.err.rfind("bad input")) << result.err;
+}
+
+TEST_F(Ranks, NameTheOneThatDiesInMidTraining) {
+  ConvoyProcess process(endless(), here());
+  expect_named_after_kill(process, "epoch 2/");
+}
+
+TEST_F(Ranks, NameTheOneThatDiesWhileDataIsLoaded) {
+  ConvoyProcess process(endless({"data.synthetic.train_count=200000"}), here());
+  expect_named_after_kill(process, "rank 3: ");
+}
+
+TEST_F(Ranks, NameTheOneThatIsStopped) {
+  ConvoyProcess process(endless({"cluster.operation_timeout=3"}), here());
+  ASSERT_TRUE(process.wait_for_output("epoch 2/")) << process.err();
+  ::kill(ranks("1").at(0), SIGSTOP);
+  const CommandResult result = process.wait();
+
+  EXPECT_EQ(result.code, 70);
+  EXPECT_THAT(result.err, HasSubstr("rank 1"));
+  EXPECT_THAT(result.err, HasSubstr("its process is stopped (SIGSTOP)"));
+  EXPECT_THAT(ranks(), testing::IsEmpty());
+}
+
+TEST_F(Ranks, StopTogetherWithACheckpoint) {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    const std::string name = "s" + std::to_string(signal);
+    ConvoyProcess process(in_lanes(name, {"-n", "3", "train.epochs=1000000"}), here());
+    ASSERT_TRUE(process.wait_for_output("epoch 2/")) << process.err();
+    process.send(signal);
+    const CommandResult result = process.wait();
+
+    EXPECT_EQ(result.code, 75) << result.err;
+    EXPECT_EQ(read_json(run(name) / "summary.json").at("exit").at("code"), 75);
+    EXPECT_TRUE(fs::exists(run(name) / "checkpoints" / "last" / "manifest.json"));
+  }
+}
+
+TEST_F(Ranks, AreGoneWhenTheirLauncherIsKilled) {
+  ConvoyProcess process(endless(), here());
+  ASSERT_TRUE(process.wait_for_output("epoch 2/")) << process.err();
+  process.send(SIGKILL);
+  process.wait();
+
+  for (int i = 0; i < 200 && !ranks().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_THAT(ranks(), testing::IsEmpty());
+}
+
+TEST_F(Ranks, StartUnderOpenMpi) {
+  const CommandResult result = run_by(
+      "/usr/bin/mpirun",
+      {"--allow-run-as-root", "--oversubscribe", "--mca", "plm", "isolated", "-n", "3"},
+      "a");
+
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("by Open MPI"));
+  EXPECT_EQ(weights_of(run("a")), weights_alone());
+}
+
+// torchrun of Debian 12 (PyTorch 1.13 with Python 3.11) does not understand its own
+// default of --redirects and --tee, hence the two options.
+TEST_F(Ranks, StartUnderTorchrun) {
+  const CommandResult result = run_by("/usr/bin/torchrun",
+                                      {"--standalone", "--redirects", "1", "--tee", "1",
+                                       "--nproc_per_node", "2", "--no_python"},
+                                      "a");
+
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("by torchrun"));
+  EXPECT_EQ(weights_of(run("a")), weights_alone());
+}
+
+TEST_F(Ranks, StartWithSlurmsVariables) {
+  const auto start = [&](const char* rank) {
+    ProcessOptions options;
+    options.environment = {{"SLURM_PROCID", rank},
+                           {"SLURM_NTASKS", "2"},
+                           {"SLURM_LOCALID", rank},
+                           {"SLURM_NODEID", "0"},
+                           {"SLURM_NNODES", "1"},
+                           {"SLURM_JOB_ID", "4711"},
+                           {"SLURM_STEP_ID", "0"},
+                           {"SLURM_JOB_NODELIST", "n1"},
+                           {"XDG_RUNTIME_DIR", here().string()}};
+    return std::make_unique<ConvoyProcess>(in_lanes("a"), here(), options);
+  };
+  const auto second = start("1"), first = start("0");
+
+  EXPECT_EQ(first->wait().code, 0) << first->err();
+  EXPECT_EQ(second->wait().code, 0) << second->err();
+  EXPECT_THAT(first->out(), HasSubstr("by Slurm"));
+  EXPECT_EQ(weights_of(run("a")), weights_alone());
+}
+
+TEST_F(Ranks, AreRefusedAPlaceThatIsHalfSaid) {
+  ProcessOptions options;
+  options.environment = {{"RANK", "1"}};
+
+  expect_refused(convoy(in_lanes("a"), options), 78, {"environment: WORLD_SIZE"});
+  expect_nothing_written();
+}
+
+}  // namespace
+}  // namespace convoy
