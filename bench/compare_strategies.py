@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds a step of `single` and of each strategy on several ranks.
 
-  bench/compare_strategies.py [RANKS] [setting=value ...]
+  bench/compare_strategies.py [RANKS] [--link RATE] [setting=value ...]
 
 A rank has its share of this machine's cores, and `single` has what a rank has, as if ranks
-were machines; `cluster.threads=N` says otherwise. Each runs the experiment vgg11_NAME: 40 steps, of which the first is left out of the mean.
-All four have the same lanes, so their losses must be the same; if not, that is said.
+were machines; `cluster.threads=N` says otherwise. Each runs the experiment vgg11_NAME: 40
+steps, of which the first is left out of the mean. All four have the same lanes, so their
+losses must be the same; if not, that is said.
+
+With --link the two ranks are on hosts of their own (network namespaces, which needs the
+right to make them), joined by a cable of that rate: --link 1gbit.
 """
 
+import argparse
 import json
 import os
 import pathlib
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -21,14 +27,36 @@ CONVOY = ROOT / "build" / "convoy"
 STRATEGIES = ("gather_scatter", "all_reduce", "ddp")
 
 
-def run(name, ranks, settings, folder):
+HOSTS = ROOT / "tests" / "two_hosts.sh"
+HOSTS_NAME = f"convoy-bench-{os.getpid()}"
+TOKEN = {"CONVOY_TOKEN": secrets.token_hex(16)}
+
+
+def run_on_hosts(command, rate):
+    """Runs the command as both nodes of a job, a rank each."""
+    subprocess.run([HOSTS, "make", HOSTS_NAME, rate], check=True)
+    try:
+        nodes = [subprocess.Popen(
+            ["ip", "netns", "exec", f"{HOSTS_NAME}-{node}", *command, "--nnodes", "2",
+             "--node-rank", str(node), "--master-addr", "10.77.0.1", "-n", "1"],
+            cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **TOKEN})
+            for node in (0, 1)]
+        if any([node.wait() for node in nodes]):
+            sys.exit("a node failed")
+    finally:
+        subprocess.run([HOSTS, "remove", HOSTS_NAME], check=True)
+
+
+def run(name, ranks, settings, folder, link):
     """Trains and returns the run's summary and its losses."""
     experiment = "vgg11_ddp" if name == "single" else f"vgg11_{name}"
     command = [CONVOY, "train", f"experiment={experiment}", f"strategy={name}",
                f"run.dir={folder}", f"run.name={name}", *settings]
-    if ranks > 1:
-        command += ["-n", str(ranks)]
-    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    if link and ranks > 1:
+        run_on_hosts(command, link)
+    else:
+        subprocess.run([*command, "-n", str(ranks)], check=True, cwd=ROOT,
+                       stdout=subprocess.DEVNULL)
     where = pathlib.Path(folder) / name
     records = [json.loads(line) for line in (where / "metrics.jsonl").read_text().splitlines()]
     losses = [record["loss"] for record in records if record["kind"] == "step"]
@@ -45,14 +73,21 @@ def row(name, summary, single_seconds):
 
 
 def main():
-    arguments = sys.argv[1:]
-    ranks = int(arguments.pop(0)) if arguments and arguments[0].isdigit() else 2
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ranks", nargs="?", type=int, default=2)
+    parser.add_argument("--link", help="rate of the cable between two hosts, such as 1gbit")
+    settings = [word for word in sys.argv[1:] if "=" in word]
+    options = parser.parse_args([word for word in sys.argv[1:] if word not in settings])
+    ranks = options.ranks
+    if options.link and ranks != 2:
+        parser.error("--link joins 2 ranks")
     threads = max(1, len(os.sched_getaffinity(0)) // ranks)
-    settings = [f"cluster.threads={threads}", *arguments]
+    settings = [f"cluster.threads={threads}", *settings]
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in ("single", *STRATEGIES):
-            results[name] = run(name, 1 if name == "single" else ranks, settings, folder)
+            results[name] = run(name, 1 if name == "single" else ranks, settings, folder,
+                                options.link)
             print(f"{name}: {results[name][0]['step_ms']}", file=sys.stderr)
     single = results["single"][0]["step_ms"]["mean"] / 1e3
     print("| strategy | ranks | threads a rank | seconds a step | speed-up "

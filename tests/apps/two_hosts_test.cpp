@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training on two hosts: network namespaces joined by a cable, which may be cut.
+
+#include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "tests/apps/small_run.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class TwoHosts : public ProgramTest {
+ protected:
+  void SetUp() override {
+    const CommandResult made = hosts("make");
+    if (made.code != 0) GTEST_SKIP() << "no namespaces here: " << made.err;
+  }
+  void TearDown() override { hosts("remove"); }
+
+  CommandResult hosts(const std::string& command) const {
+    return run_convoy({command, name_}, here(),
+                      {.program = CONVOY_SOURCE_DIR "/tests/two_hosts.sh"});
+  }
+
+  /// One of the nodes, each with two ranks.
+  std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more) const {
+    const std::string number = std::to_string(node);
+    ProcessOptions options;
+    options.program = "/usr/sbin/ip";
+    options.environment = {{"CONVOY_TOKEN", "0123456789abcdef0123456789abcdef"}};
+    const Arguments words = {"netns", "exec", name_ + "-" + number, CONVOY_BINARY};
+    const Arguments place = {"-n",
+                             "2",
+                             "--nnodes",
+                             "2",
+                             "--node-rank",
+                             number,
+                             "--master-addr",
+                             "10.77.0.1",
+                             "--master-port",
+                             "29511",
+                             "train.lanes=4"};
+    return std::make_unique<ConvoyProcess>(words + small_training("hosts", place + more),
+                                           here(), options);
+  }
+
+ private:
+  std::string name_ = "convoy-test-" + std::to_string(::getpid());
+};
+
+TEST_F(TwoHosts, EndAtTheSameBitsAsOneProcess) {
+  const auto first = start(0, {}), second = start(1, {});
+
+  const CommandResult one = first->wait(), other = second->wait();
+
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(weights_of(here() / "runs" / "hosts"),
+            weights_of(train("alone", {"train.lanes=4"})));
+}
+
+TEST_F(TwoHosts, NameTheOtherWhenTheCableIsCut) {
+  const Arguments more = {"train.epochs=1000000", "cluster.operation_timeout=4"};
+  const auto first = start(0, more), second = start(1, more);
+  ASSERT_TRUE(first->wait_for_output("epoch 2/")) << first->err() << second->err();
+
+  hosts("cut");
+  const Stopwatch watch;
+  const CommandResult one = first->wait(), other = second->wait();
+
+  EXPECT_LT(watch.seconds(), 15) << "within the timeout, and some time to end";
+  EXPECT_THAT(one.code, testing::AnyOf(69, 70)) << one.err;
+  EXPECT_THAT(other.code, testing::AnyOf(69, 70)) << other.err;
+  EXPECT_THAT(one.err, testing::ContainsRegex("rank [23]|node 1")) << one.err;
+  EXPECT_THAT(other.err, testing::ContainsRegex("rank [01]|node 0")) << other.err;
+}
+
+}  // namespace
+}  // namespace convoy
