@@ -43,6 +43,9 @@ void refuse_unless(bool holds, const Place& place, const std::string& found,
 }
 
 void refuse_contradictions(const Place& place) {
+  refuse_unless(place.local_ranks <= place.ranks, place,
+                fmt::format("{} ranks here, {} in all", place.local_ranks, place.ranks),
+                "no more ranks here than in all");
   refuse_unless(place.nodes >= 1 && place.node < place.nodes, place,
                 fmt::format("node {} of {}", place.node, place.nodes),
                 "a node below the number of nodes");
@@ -52,9 +55,6 @@ void refuse_contradictions(const Place& place) {
   refuse_unless(place.local_ranks >= 1 && place.local_rank < place.local_ranks, place,
                 fmt::format("local rank {} of {}", place.local_rank, place.local_ranks),
                 "a local rank below their number");
-  refuse_unless(place.local_ranks <= place.ranks, place,
-                fmt::format("{} ranks here, {} in all", place.local_ranks, place.ranks),
-                "no more ranks here than in all");
   refuse_unless(place.master_port <= 65535, place,
                 fmt::format("port {}", place.master_port), "a port up to 65535");
 }
