@@ -120,7 +120,7 @@ void Supervisor::take_notices() {
 void Supervisor::take(const Notice& notice) {
   const std::string text = text_of(notice.value);
   if (notice.key.empty()) {
-    stop_all({ExitCode::peer_unreachable, "lost node 0: " + text}, kGrace);
+    stop_all({ExitCode::peer_unreachable, lost_node(0, text)}, kGrace);
   } else if (notice.key == kLogKey) {
     parts_.console.line(Stream::err, "convoy: rendezvous: ", text);
   } else if (notice.key == kFailedKey) {
@@ -141,10 +141,19 @@ void Supervisor::take(const Notice& notice) {
   }
 }
 
+/// All nodes have as many ranks as this one.
+std::string Supervisor::lost_node(int node, const std::string& why) const {
+  const int first = node * place_.local_ranks, last = first + place_.local_ranks - 1;
+  const std::string ranks = first == last ? fmt::format("rank {}", first)
+                                          : fmt::format("ranks {} to {}", first, last);
+  return fmt::format("lost node {} with {}: {}", node, ranks, why);
+}
+
 /// A rank that died is its own launcher's to report; here are those it cannot see.
 void Supervisor::take_loss(const std::string& who, const Loss& loss) {
   if (who.starts_with("node ")) {
-    propose({ExitCode::peer_unreachable, "lost " + loss.text});
+    const int node = std::atoi(who.c_str() + std::string_view("node ").size());
+    propose({ExitCode::peer_unreachable, lost_node(node, loss.text)});
   } else if (loss.silent) {
     const int number = std::atoi(who.c_str() + std::string_view("rank ").size());
     if (find(number)) propose({ExitCode::rank_failed, loss.text + state_of(number)});

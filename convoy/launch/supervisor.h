@@ -69,6 +69,7 @@ class Supervisor {
   void take_signals();
   void take_notices();
   void take(const Notice& notice);
+  std::string lost_node(int node, const std::string& why) const;
   void take_loss(const std::string& who, const Loss& loss);
   void take_complaint(const std::string& from, const std::string& text);
 
