@@ -67,22 +67,30 @@ class Ranks : public ProgramTest {
     return found;
   }
 
-  /// Kills rank 2 as soon as the output has `text`: all end within five seconds, the rank
-  /// is named, and nothing is left.
-  void expect_named_after_kill(ConvoyProcess& process, const std::string& text) {
-    ASSERT_TRUE(process.wait_for_output(text)) << process.err();
+  /// Kills a rank as soon as `time_has_come`: all end within five seconds, the rank is
+  /// named, and nothing is left.
+  template <class Condition>
+  void expect_named_after_kill(ConvoyProcess& process, const std::string& rank,
+                               const Condition& time_has_come) {
+    ASSERT_TRUE(process.wait_until(time_has_come)) << process.out() << process.err();
     std::vector<int> victims;
-    ASSERT_TRUE(process.wait_until([&] { return !(victims = ranks("2")).empty(); }));
+    ASSERT_TRUE(process.wait_until([&] { return !(victims = ranks(rank)).empty(); }));
     const Stopwatch watch;
     ::kill(victims.front(), SIGKILL);
     const CommandResult result = process.wait();
 
     EXPECT_LT(watch.seconds(), 5);
     EXPECT_EQ(result.code, 70);
-    EXPECT_THAT(result.err, testing::StartsWith("convoy: rank 2 on "));
+    EXPECT_THAT(result.err, testing::StartsWith("convoy: rank " + rank + " on "));
     EXPECT_THAT(result.err, HasSubstr("killed by SIGKILL"));
     EXPECT_THAT(result.err.substr(1), Not(HasSubstr("convoy:"))) << "one message";
     EXPECT_THAT(ranks(), testing::IsEmpty());
+  }
+
+  /// As soon as the output has `text`.
+  void expect_named_after_kill(ConvoyProcess& process, const std::string& text) {
+    expect_named_after_kill(
+        process, "2", [&] { return process.out().find(text) != std::string::npos; });
   }
 };
 
@@ -130,6 +138,28 @@ TEST_F(Ranks, SayWhatIsWrongOnce) {
 TEST_F(Ranks, NameTheOneThatDiesInMidTraining) {
   ConvoyProcess process(endless(), here());
   expect_named_after_kill(process, "epoch 2/");
+}
+
+TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
+  ConvoyProcess process(endless(), here());
+  expect_named_after_kill(process, "2", [] { return true; });
+}
+
+TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
+  ConvoyProcess process(endless({"data.synthetic.test_count=300000"}), here());
+  expect_named_after_kill(process, "train loss");
+}
+
+TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {
+  ConvoyProcess process(
+      in_lanes("a", {"-n", "4", "model=vgg11", "train.max_steps=1",
+                     "data.synthetic.height=32", "data.synthetic.width=32"}),
+      here());
+  const fs::path checkpoints = run("a") / "checkpoints";
+  expect_named_after_kill(process, "0", [&] { return fs::exists(checkpoints); });
+
+  EXPECT_FALSE(fs::exists(checkpoints / "last"));
+  EXPECT_FALSE(fs::exists(checkpoints / "00000001"));
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileDataIsLoaded) {
