@@ -152,7 +152,7 @@ TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
 TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
   settings.train.whiten = true;
   settings.train.max_steps = 1;
-  const Trainer untrained(settings);
+  const Trainer untrained(settings, comm);
   train("a");
 
   const Layout& layout = untrained.work().layout;
