@@ -24,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBeat = std::chrono::seconds(1);
+constexpr auto kToTakeLeave = std::chrono::seconds(1);
 constexpr auto kMargin = std::chrono::seconds(2);  // for an answer to travel
 
 int milliseconds_until(Clock::time_point time) {
@@ -263,8 +264,20 @@ std::optional<Verdict> StoreClient::wait_for_verdict(std::chrono::milliseconds t
 void StoreClient::leave() {
   if (!thread_.joinable()) return;
   leaving_ = true;
-  send({.kind = MessageKind::leave});
+  const bool said = send({.kind = MessageKind::leave});
   end_thread();
+  if (said) await_close();
+}
+
+/// Reads on until the service has taken its leave, too. A connection that is closed with
+/// something unread is reset, and the other side would not see our leave.
+void StoreClient::await_close() {
+  const Clock::time_point deadline = Clock::now() + kToTakeLeave;
+  std::array<std::byte, 1 << 14> unread;
+  pollfd wait{socket_.get(), POLLIN, 0};
+  while (::poll(&wait, 1, milliseconds_until(deadline)) > 0 &&
+         ::recv(socket_.get(), unread.data(), unread.size(), 0) > 0) {
+  }
 }
 
 void StoreClient::abandon() {

@@ -91,6 +91,7 @@ class StoreClient : public KeyValueStore {
   Message await(std::uint32_t id, Clock::time_point deadline, const std::string& key,
                 AfterVerdict after);
   void end_thread();
+  void await_close();
 
   StoreClientOptions options_;
   Descriptor socket_, wake_;

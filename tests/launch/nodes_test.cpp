@@ -64,7 +64,7 @@ TEST_F(Nodes, NameANodeThatIsLost) {
 
   EXPECT_LT(watch.seconds(), kMostSeconds);
   EXPECT_EQ(result.code, 69);
-  EXPECT_THAT(result.err, HasSubstr("convoy: lost node 1 on "));
+  EXPECT_THAT(result.err, HasSubstr("convoy: lost node 1 with ranks 2 to 3: "));
   second->wait();
 }
 
