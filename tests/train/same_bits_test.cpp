@@ -89,7 +89,7 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
       GetParam().transport);
 }
 
-TEST(SameBits, AreOthersWithOtherLanes) {
+TEST(EndsAtOtherBits, WithOtherLanes) {
   const StopRequest stop;
   EXPECT_NE(alone("vgg11", 4, stop).weights, alone("vgg11", 5, stop).weights);
 }
