@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "convoy/base/error.h"
+#include "convoy/base/quiet_thread.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/socket.h"
 #include "convoy/comm/store_roster.h"
@@ -106,7 +107,7 @@ StoreClient::StoreClient(StoreClientOptions options)
   socket_ = connect_to(options_.address, options_.port, deadline);
   prove_and_greet(deadline);
   send({.kind = MessageKind::watch, .key = kFailedKey});
-  thread_ = std::thread([this] { run(); });
+  thread_ = quiet_thread([this] { run(); });
 }
 
 StoreClient::~StoreClient() { leave(); }

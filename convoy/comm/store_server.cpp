@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/base/quiet_thread.h"
 #include "convoy/comm/job_keys.h"
 #include "convoy/comm/store_connection.h"
 
@@ -339,7 +340,7 @@ StoreServer::StoreServer(Listener listener, StoreServerOptions options)
     : address_(listener.address),
       port_(listener.port),
       loop_(std::make_unique<Loop>(std::move(listener.socket), std::move(options))),
-      thread_([this] { loop_->run(); }) {}
+      thread_(quiet_thread([this] { loop_->run(); })) {}
 
 StoreServer::~StoreServer() {
   loop_->stop();

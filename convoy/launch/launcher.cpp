@@ -137,22 +137,31 @@ void say_plan(const LaunchOptions& options, const Place& place, const Cores& cor
   }
 }
 
+/// Other nodes may have to wait long for node 0, and say so.
+void say_where(const Place& place, Console& console) {
+  if (place.node == 0) return;
+  console.line(Stream::err, "convoy: ",
+               fmt::format("joining the rendezvous at {}:{}", place.master_address,
+                           place.master_port));
+}
+
 }  // namespace
 
 ExitCode launch(const LaunchOptions& options) {
-  const SignalQueue signals;  // before there are threads
   std::signal(SIGPIPE, SIG_IGN);
   const std::string token = token_of_job(options.place, current_environment());
+  Console console(options.out, options.err, options.terminal_width > 0);
   NoticeQueue notices;
   const std::unique_ptr<StoreServer> service = host_service(options, token, notices);
   Place place = options.place;
   if (service) place.master_port = service->port();
+  say_where(place, console);
   StoreClient session(session_options(options, place, token, notices));
   for (const char* prefix : {"job/", kLostPrefix, kPeerPrefix, kDonePrefix}) {
     session.watch(prefix);
   }
 
-  Console console(options.out, options.err, options.terminal_width > 0);
+  const SignalQueue signals;  // until here Ctrl-C just ends; now there is more to do
   StepBoard steps(place.local_ranks);
   const Briefing briefing = brief(options, place, token, steps);
   say_plan(options, place, briefing.cores, console);

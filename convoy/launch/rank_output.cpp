@@ -14,6 +14,7 @@
 namespace convoy {
 namespace {
 
+constexpr int kMostBlocks = 64;    // read at a time
 constexpr std::size_t kKept = 50;  // lines
 constexpr std::size_t kLongestLine = std::size_t{64} << 10;
 constexpr std::size_t kMostUnlogged = std::size_t{1} << 20;
@@ -33,13 +34,16 @@ RankOutput::RankOutput(int rank, Console& console)
 
 bool RankOutput::read(Stream stream, int file) {
   std::array<char, 1 << 14> block;
-  for (;;) {
+  // More than a pipe holds, and yet an end: a rank that never stops talking holds up
+  // nobody.
+  for (int i = 0; i < kMostBlocks; ++i) {
     const ssize_t got = ::read(file, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno == EAGAIN;
     if (got == 0) return false;
     add(stream, {block.data(), static_cast<std::size_t>(got)});
   }
+  return true;
 }
 
 bool RankOutput::passes_through(Stream stream) const {

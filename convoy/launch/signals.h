@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SignalQueue: signals that ask a launcher to stop, read like a file instead of breaking
-// into its work. Made before any thread: threads inherit that they are held back.
+// into its work. All other threads of the process have to be quiet ones.
 
 #pragma once
 

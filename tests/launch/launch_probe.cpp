@@ -24,6 +24,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,7 +114,9 @@ void print(std::FILE* file, const std::string& text) {
   std::fflush(file);
 }
 
-void behave(const Behaviour& behaviour, const Place& place, Membership& job) {
+/// The code to end with, if it is time to.
+std::optional<int> behave(const Behaviour& behaviour, const Place& place,
+                          Membership& job) {
   const auto& [rank, what, detail] = behaviour;
   if (what == "say") print(stdout, detail);
   if (what == "complain") print(stderr, detail);
@@ -125,12 +128,13 @@ void behave(const Behaviour& behaviour, const Place& place, Membership& job) {
     print(stdout, "sleeping");
     for (;;) ::pause();
   }
-  if (what == "exit") std::exit(std::stoi(detail));
+  if (what == "exit") return std::stoi(detail);
   if (what == "signal") ::kill(::getpid(), std::stoi(detail));
   if (what == "lost") {
     const auto verdict = job.complain(PeerError(std::stoi(detail), "nothing came"));
-    ::_exit(verdict ? static_cast<int>(verdict->code) : 69);
+    return verdict ? static_cast<int>(verdict->code) : 69;
   }
+  return std::nullopt;
 }
 
 int run_rank(const Arguments& arguments, const Place& place) {
@@ -148,7 +152,7 @@ int run_rank(const Arguments& arguments, const Place& place) {
                         ::_exit(static_cast<int>(verdict.code));
                       }});
   for (const std::string& text : arguments.behaviours) {
-    behave(parse_behaviour(text), place, job);
+    if (const auto code = behave(parse_behaviour(text), place, job)) return *code;
   }
   return 0;
 }

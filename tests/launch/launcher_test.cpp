@@ -25,13 +25,13 @@ TEST_F(Launcher, EndsWellWhenAllRanksDo) {
 
 TEST_F(Launcher, NamesTheRankThatASignalKilled) {
   const CommandResult result =
-      run({"-n", "4", "step:57", "complain:my last words", "2:signal:11"});
+      run({"-n", "4", "step:57", "complain:my last words", "2:signal:9"});
 
   EXPECT_EQ(result.code, 70) << result.err;
   EXPECT_EQ(count(result.err, "convoy: "), 1U) << result.err;
   EXPECT_TRUE(std::regex_search(
       result.err, std::regex("convoy: rank 2 on \\S+ \\(pid \\d+\\) failed at step 57: "
-                             "killed by SIGSEGV\n  its last lines:\n    \\| my last "
+                             "killed by SIGKILL\n  its last lines:\n    \\| my last "
                              "words\n")))
       << result.err;
 }

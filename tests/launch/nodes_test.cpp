@@ -121,6 +121,17 @@ TEST_F(Nodes, RefuseOneWithAnotherToken) {
   EXPECT_THAT(first->wait().err, HasSubstr("a wrong token"));
 }
 
+TEST_F(Nodes, CanBeInterruptedWhileTheyWaitForTheFirst) {
+  const auto second = start_node(1, {"exit:0"});
+  ASSERT_TRUE(second->wait_until([&] {
+    return second->err().find("joining the rendezvous at") != std::string::npos;
+  }));
+
+  second->send(SIGINT);
+
+  EXPECT_EQ(second->wait(std::chrono::seconds(5)).signal, SIGINT);
+}
+
 TEST_F(Nodes, NeedAToken) {
   const CommandResult result = start_node(0, {"exit:0"}, "")->wait();
 
