@@ -80,6 +80,7 @@ ExitCode join_and_train(Settings settings, const Place& place, const TrainingVie
   told.on_folder = [&](const std::filesystem::path& path) {
     job.store().set(kRunFolderKey, path.string());
   };
+  told.on_step = [&](std::size_t step) { job.at_step(step); };
   try {
     return run_as_rank(settings, place, job.store(), told);
   } catch (const PeerError& error) {

@@ -78,6 +78,7 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
 
 ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view) {
   Trainer trainer(settings, comm);
+  trainer.tell_steps_to(view.on_step);
   // From here on Ctrl-C ends the run cleanly; before, it just ends.
   const StopRequest stop;
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run

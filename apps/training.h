@@ -20,6 +20,8 @@ struct TrainingView {
   int terminal_width = 0;  // of stdout; 0: it is no terminal
   /// Told where the run's folder is, as soon as there is one.
   std::function<void(const std::filesystem::path&)> on_folder = nullptr;
+  /// Told after each step how many are done.
+  std::function<void(std::size_t)> on_step = nullptr;
 };
 
 /// Trains. The first rank says what there is to say; the others say nothing.

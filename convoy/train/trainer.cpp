@@ -125,6 +125,7 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
     const double rate = update(*batch, records.steps(), stop);
     const LossSum loss = finish_agreement();
     records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
+    if (on_step_) on_step_(records.steps());
     if (is_over(records, loss, outcome)) break;
   }
   seconds_.training += watch.seconds();

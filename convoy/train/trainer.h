@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -62,6 +63,11 @@ class Trainer {
   /// cannot be written, PeerError when a rank is lost.
   Outcome train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                 const std::string& command);
+
+  /// After each step `on_step` hears how many are done: on the thread that trains.
+  void tell_steps_to(std::function<void(std::size_t)> on_step) {
+    on_step_ = std::move(on_step);
+  }
 
   const Workload& work() const { return work_; }
   /// What is evaluated and saved: the values and running statistics, or their averages if
@@ -120,6 +126,7 @@ class Trainer {
   Schedule schedule_;
   std::optional<InitialWeights> initial_;  // if they came from a file
   std::optional<MovingAverage> average_, average_statistics_;
+  std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
   Reporting reporting_;
 };

@@ -138,6 +138,7 @@ TEST_F(Ranks, SayWhatIsWrongOnce) {
 TEST_F(Ranks, NameTheOneThatDiesInMidTraining) {
   ConvoyProcess process(endless(), here());
   expect_named_after_kill(process, "epoch 2/");
+  EXPECT_THAT(process.err(), testing::ContainsRegex("failed at step [0-9]+: "));
 }
 
 TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
