@@ -100,7 +100,9 @@ ExitCode run_as_rank(const Settings& settings, const Place& place, KeyValueStore
       connect({.rank = place.rank,
                .ranks = place.ranks,
                .timeout = milliseconds(settings.cluster.operation_timeout),
-               .address = own_address(place)},
+               .address = own_address(place),
+               // Nodes of one machine, in namespaces, are to be told apart as hosts are.
+               .transport = place.nodes == 1 ? Transport::automatic : Transport::tcp},
               store);
   return run_training(settings, *comm, view);
 }

@@ -9,8 +9,8 @@
 
 #pragma once
 
-#include <memory>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
