@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/train/exit_code.h"
+#include "convoy/base/exit_code.h"
 #include "convoy/train/settings.h"
 
 namespace convoy {

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "convoy/train/exit_code.h"
+#include "convoy/base/exit_code.h"
 
 namespace convoy {
 namespace {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/exit_code.h"
 #include "convoy/base/thread_team.h"
 #include "convoy/comm/async_comm.h"
 #include "convoy/comm/comm.h"
@@ -28,7 +29,6 @@
 #include "convoy/strategy/strategy.h"
 #include "convoy/train/agreement.h"
 #include "convoy/train/evaluation.h"
-#include "convoy/train/exit_code.h"
 #include "convoy/train/initial_weights.h"
 #include "convoy/train/own_work.h"
 #include "convoy/train/rank_totals.h"
