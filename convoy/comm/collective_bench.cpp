@@ -3,7 +3,6 @@
 #include "convoy/comm/collective_bench.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +18,7 @@
 #include "convoy/base/aligned.h"
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/comm/connect.h"
 #include "convoy/comm/file_store.h"
 #include "convoy/comm/gloo_baseline.h"
@@ -124,27 +123,6 @@ class Bench {
   AlignedBuffer<float> numbers_;
 };
 
-/// A folder for the ranks to meet in.
-class MeetingPlace {
- public:
-  MeetingPlace() : path_(std::filesystem::temp_directory_path() / "convoy-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw storage_error(path_, "make a folder", errno);
-    }
-  }
-  ~MeetingPlace() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  MeetingPlace(const MeetingPlace&) = delete;
-  MeetingPlace& operator=(const MeetingPlace&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 using RankRun = std::function<std::vector<CollectiveRow>(int rank)>;
 
 std::vector<CollectiveRow> run_as_threads(int ranks, const RankRun& run) {
@@ -213,7 +191,7 @@ std::vector<CollectiveRow> run_as_processes(int ranks, const RankRun& run) {
 std::vector<CollectiveRow> bench_collective(const CollectiveBenchOptions& given) {
   CollectiveBenchOptions options = given;
   if (options.bytes.empty()) options.bytes = usual_sizes();
-  const MeetingPlace place;
+  const TemporaryFolder place;
   const RankRun run = [&](int rank) {
     FileStore store(place.path());
     return Bench(options, rank, store).run();

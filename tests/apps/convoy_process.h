@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "convoy/base/file.h"
-#include "tests/temporary_folder.h"
+#include "convoy/base/temporary_folder.h"
 
 namespace convoy {
 

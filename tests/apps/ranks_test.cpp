@@ -152,8 +152,9 @@ TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {
+  // A large model, so that there is time to kill it.
   ConvoyProcess process(
-      in_lanes("a", {"-n", "4", "model=vgg11", "train.max_steps=1",
+      in_lanes("a", {"-n", "4", "model=resnet50", "train.max_steps=1",
                      "data.synthetic.height=32", "data.synthetic.width=32"}),
       here());
   const fs::path checkpoints = run("a") / "checkpoints";

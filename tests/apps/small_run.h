@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "tests/apps/convoy_process.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 

@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "convoy/base/error.h"
-#include "tests/temporary_folder.h"
+#include "convoy/base/temporary_folder.h"
 
 namespace convoy {
 namespace {

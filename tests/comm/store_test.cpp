@@ -40,6 +40,16 @@ class Notices {
   std::map<std::string, std::string> values_;
 };
 
+/// Rank 0, who hears of losses.
+std::unique_ptr<StoreClient> join_and_watch(const StoreService& service,
+                                            Notices& notices) {
+  StoreClientOptions options = service.client_options(0);
+  options.on_notice = notices.listener();
+  auto client = std::make_unique<StoreClient>(options);
+  client->watch(kLostPrefix);
+  return client;
+}
+
 std::string get_text(StoreClient& store, const std::string& key) {
   return text_of(store.get(key, seconds(10)));
 }
@@ -146,10 +156,7 @@ TEST(Store, FailsTheJobWhenSomeDoNotCome) {
 TEST(Store, NamesASessionThatEndsWithoutALeave) {
   StoreService service(2);
   Notices notices;
-  StoreClientOptions options = service.client_options(0);
-  options.on_notice = notices.listener();
-  StoreClient first(options);
-  first.watch(kLostPrefix);
+  const auto first = join_and_watch(service, notices);
   const auto second = service.join(1);
 
   second->abandon();
@@ -161,13 +168,10 @@ TEST(Store, NamesASessionThatEndsWithoutALeave) {
 TEST(Store, TakesALeaveForNoLoss) {
   StoreService service(2);
   Notices notices;
-  StoreClientOptions options = service.client_options(0);
-  options.on_notice = notices.listener();
-  StoreClient first(options);
-  first.watch(kLostPrefix);
+  const auto first = join_and_watch(service, notices);
 
   service.join(1)->leave();
-  first.set("lost/marker", "the end");
+  first->set("lost/marker", "the end");
 
   EXPECT_EQ(notices.wait_for("lost/marker"), "the end");
   EXPECT_FALSE(notices.has("lost/rank 1"));
@@ -176,10 +180,7 @@ TEST(Store, TakesALeaveForNoLoss) {
 TEST(Store, NamesAMemberThatIsSilent) {
   StoreService service(2, {.silence = milliseconds(1500)});
   Notices notices;
-  StoreClientOptions options = service.client_options(0);
-  options.on_notice = notices.listener();
-  StoreClient first(options);
-  first.watch(kLostPrefix);
+  const auto first = join_and_watch(service, notices);
   const Stranger mute(service.port());
   mute.prove_token();
   mute.send({.kind = MessageKind::hello,

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/temporary_folder.h"
 #include "tests/data/expect_error.h"
 #include "tests/data/idx_files.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

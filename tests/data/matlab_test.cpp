@@ -7,9 +7,9 @@
 
 #include <random>
 
+#include "convoy/base/temporary_folder.h"
 #include "tests/data/colour_files.h"
 #include "tests/data/expect_error.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "tests/temporary_folder.h"
+#include "convoy/base/temporary_folder.h"
 
 namespace convoy {
 

@@ -13,9 +13,9 @@
 #include <regex>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/comm/socket.h"
 #include "tests/apps/convoy_process.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 using Words = std::vector<std::string>;

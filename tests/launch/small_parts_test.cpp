@@ -11,11 +11,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/launch/cores.h"
 #include "convoy/launch/ending.h"
 #include "convoy/launch/rank_output.h"
 #include "convoy/launch/token.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

@@ -10,11 +10,11 @@
 #include <map>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
 #include "tests/apps/convoy_process.h"
 #include "tests/network/torch_formula.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

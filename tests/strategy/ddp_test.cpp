@@ -40,26 +40,36 @@ TEST(Buckets, AreOneAUnitIfSmallAndOneForAllIfLarge) {
   EXPECT_THAT(cut_into_buckets(layout, 1 << 20), ElementsAre(Range{0, 128}));
 }
 
+/// A rank with one lane, and a bucket for each unit.
+struct DdpRank {
+  explicit DdpRank(Comm& comm)
+      : order(static_cast<std::size_t>(comm.ranks()), comm.ranks()),
+        async(comm),
+        ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
+             sgd},
+            {comm, async, order}, /*bucket_bytes=*/1) {}
+
+  Layout layout = four_units();
+  SumOrder order;
+  FlatBuffer values{layout}, statistics{layout}, gradients{layout}, found{layout};
+  ThreadTeam team{1};
+  Sgd sgd{layout, {}, team};
+  AsyncComm async;
+  Ddp ddp;
+};
+
 TEST(Ddp, StartsFromTheFirstRanksNumbers) {
   run_ranks(3, [](Comm& comm) {
-    const Layout layout = four_units();
-    const SumOrder order(/*lanes=*/3, comm.ranks());
-    FlatBuffer values(layout), statistics(layout), gradients(layout), found(layout);
-    for (float& value : values.view({0, layout.size()})) {
+    DdpRank rank(comm);
+    for (float& value : rank.values.view({0, rank.layout.size()})) {
       value = 10.0f + static_cast<float>(comm.rank());
     }
-    statistics.data()[5] = 20.0f + static_cast<float>(comm.rank());
-    ThreadTeam team(1);
-    Sgd sgd(layout, {}, team);
-    AsyncComm async(comm);
-    Ddp ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
-             sgd},
-            {comm, async, order}, /*bucket_bytes=*/1);
+    rank.statistics.data()[5] = 20.0f + static_cast<float>(comm.rank());
 
-    ddp.begin();
+    rank.ddp.begin();
 
-    EXPECT_THAT(values.numbers(), testing::Each(10.0f));
-    EXPECT_EQ(statistics.data()[5], 20.0f);
+    EXPECT_THAT(rank.values.numbers(), testing::Each(10.0f));
+    EXPECT_EQ(rank.statistics.data()[5], 20.0f);
   });
 }
 
@@ -67,21 +77,13 @@ TEST(Ddp, StartsFromTheFirstRanksNumbers) {
 /// differ from them.
 TEST(Ddp, AddsDenormalNumbersAsKernelsDo) {
   run_ranks(2, [](Comm& comm) {
-    const Layout layout = four_units();
-    const SumOrder order(/*lanes=*/2, comm.ranks());
-    FlatBuffer values(layout), statistics(layout), gradients(layout), found(layout);
-    gradients.data()[3] = 1e-40f;
-    ThreadTeam team(1);
-    Sgd sgd(layout, {}, team);
-    AsyncComm async(comm);
-    Ddp ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
-             sgd},
-            {comm, async, order}, /*bucket_bytes=*/1);
+    DdpRank rank(comm);
+    rank.gradients.data()[3] = 1e-40f;
 
-    for (std::size_t i = 4; i-- > 0;) ddp.gradient_ready(SegmentId{i});
-    ddp.step();
+    for (std::size_t i = 4; i-- > 0;) rank.ddp.gradient_ready(SegmentId{i});
+    rank.ddp.step();
 
-    EXPECT_EQ(std::bit_cast<std::uint32_t>(gradients.data()[3]), 0u);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(rank.gradients.data()[3]), 0u);
   });
 }
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
 #include "tests/data/expect_error.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

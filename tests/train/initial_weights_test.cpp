@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
 #include "convoy/train/safetensors.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

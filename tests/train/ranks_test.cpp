@@ -11,30 +11,18 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/data/expect_error.h"
-#include "tests/temporary_folder.h"
+#include "tests/train/small_settings.h"
 
 namespace convoy {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-/// Three steps an epoch, the last of them smaller.
-Settings small_settings() {
-  Settings settings;
-  settings.data.name = "synthetic";
-  settings.data.synthetic.train_count = 35;
-  settings.data.synthetic.test_count = 9;
-  settings.train.batch_size = 16;
-  settings.train.epochs = 2;
-  settings.train.log_every = 1;
-  settings.cluster.threads = 1;
-  return settings;
-}
 
 class RunOnRanks : public testing::Test {
  protected:
@@ -68,7 +56,8 @@ class RunOnRanks : public testing::Test {
 
   TemporaryFolder here;
   StopRequest stop;
-  Settings settings = small_settings();
+  // Three steps an epoch, the last of them smaller.
+  Settings settings = small_settings(35, 9, 16, /*threads=*/1);
 };
 
 TEST_F(RunOnRanks, IsSummedUpRankByRank) {

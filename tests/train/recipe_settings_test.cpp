@@ -11,8 +11,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/train/settings_resolve.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

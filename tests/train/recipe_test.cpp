@@ -13,11 +13,12 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/trainer.h"
 #include "tests/data/expect_error.h"
-#include "tests/temporary_folder.h"
+#include "tests/train/small_settings.h"
 
 namespace convoy {
 namespace {
@@ -25,17 +26,10 @@ namespace {
 using nlohmann::json;
 
 /// Ten steps over images of three channels.
-Settings small_settings() {
-  Settings settings;
-  settings.data.name = "synthetic";
+Settings recipe_settings() {
+  Settings settings = small_settings(150, 31, 32, /*threads=*/2);
   settings.data.synthetic.channels = 3;
-  settings.data.synthetic.train_count = 150;
-  settings.data.synthetic.test_count = 31;
-  settings.train.batch_size = 32;
-  settings.train.epochs = 2;
-  settings.train.log_every = 1;
   settings.optimizer.weight_decay = 0.01;
-  settings.cluster.threads = 2;
   return settings;
 }
 
@@ -70,7 +64,7 @@ class Recipe : public testing::Test {
   AloneComm comm;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
-  Settings settings = small_settings();
+  Settings settings = recipe_settings();
 };
 
 struct Ingredient {

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
-#include "tests/temporary_folder.h"
+#include "convoy/base/temporary_folder.h"
 
 namespace convoy {
 namespace {

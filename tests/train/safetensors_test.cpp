@@ -13,7 +13,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
-#include "tests/temporary_folder.h"
+#include "convoy/base/temporary_folder.h"
 
 namespace convoy {
 namespace {

@@ -18,11 +18,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/base/text.h"
 #include "convoy/train/settings_resolve.h"
 #include "convoy/train/settings_schema.h"
 #include "convoy/train/workload.h"
-#include "tests/temporary_folder.h"
 
 namespace convoy {
 namespace {

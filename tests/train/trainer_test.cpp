@@ -12,29 +12,17 @@
 #include <sstream>
 
 #include "convoy/base/file.h"
+#include "convoy/base/temporary_folder.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/train/checkpoint.h"
 #include "tests/data/expect_error.h"
-#include "tests/temporary_folder.h"
+#include "tests/train/small_settings.h"
 
 namespace convoy {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-/// Five steps an epoch, the last of them smaller.
-Settings small_settings() {
-  Settings settings;
-  settings.data.name = "synthetic";
-  settings.data.synthetic.train_count = 150;
-  settings.data.synthetic.test_count = 31;
-  settings.train.batch_size = 32;
-  settings.train.epochs = 2;
-  settings.train.log_every = 1;
-  settings.cluster.threads = 2;
-  return settings;
-}
 
 class TrainerOfARun : public testing::Test {
  protected:
@@ -72,7 +60,8 @@ class TrainerOfARun : public testing::Test {
   AloneComm comm;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
-  Settings settings = small_settings();
+  // Five steps an epoch, the last of them smaller.
+  Settings settings = small_settings(150, 31, 32, /*threads=*/2);
 };
 
 TEST_F(TrainerOfARun, GoesThroughEverySampleInEveryEpoch) {

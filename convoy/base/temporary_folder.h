@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TemporaryFolder: a fresh folder for one test, removed with all it holds afterwards.
+// TemporaryFolder: a fresh folder, removed with all it holds afterwards.
 
 #pragma once
 
@@ -11,14 +11,18 @@
 #include <string>
 #include <system_error>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 
 class TemporaryFolder {
  public:
+  /// Throws a storage error.
   TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "convoy-test-XXXXXX";
+    // mkdtemp() wants six Xs.
+    std::string name = std::filesystem::temp_directory_path() / "convoy-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), name);
+      throw storage_error(name, "make a folder", errno);
     }
     path_ = name;
   }
