@@ -6,6 +6,7 @@
 #include "convoy/comm/connect.h"
 
 #include <fmt/format.h>
+#include <gloo/config.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -161,6 +162,11 @@ std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store) 
   auto gloo = std::make_unique<GlooComm>(options, store);
   if (!segment) return gloo;
   return std::make_unique<SharedComm>(std::move(segment), std::move(gloo));
+}
+
+std::string transport_library() {
+  return fmt::format("Gloo {}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR,
+                     GLOO_VERSION_PATCH);
 }
 
 }  // namespace convoy

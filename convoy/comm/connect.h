@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "convoy/comm/comm.h"
 #include "convoy/comm/comm_options.h"
@@ -15,5 +16,8 @@ namespace convoy {
 /// Waits for all ranks, who must ask for the same name and transport. The store is needed
 /// until this returns. Throws PeerError that names a rank which does not come.
 std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store);
+
+/// What carries messages over TCP, with its version.
+std::string transport_library();
 
 }  // namespace convoy

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/cpu.h"
+#include "convoy/comm/connect.h"
 #include "convoy/network/kernels/kernels.h"
 #include "version_info.h"
 
@@ -35,8 +36,8 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
-  text += fmt::format("           matio {}, libpng {}\n", MATIO_VERSION_STR,
-                      PNG_LIBPNG_VER_STRING);
+  text += fmt::format("           matio {}, libpng {}, {}\n", MATIO_VERSION_STR,
+                      PNG_LIBPNG_VER_STRING, transport_library());
   return text;
 }
 
