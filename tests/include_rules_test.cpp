@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "convoy/base/file.h"
+#include "test_places.h"
 
 namespace convoy {
 namespace {

@@ -7,19 +7,30 @@
 
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "convoy/base/range.h"
+#include "convoy/optimizer/schedule.h"
 #include "convoy/params/flat_buffer.h"
 
 namespace convoy {
+
+/// What an optimizer remembers of every value from step to step.
+struct OptimizerSlot {
+  std::string_view name;  // PyTorch's
+  FlatBuffer& numbers;
+};
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  virtual void set_learning_rate(float rate) = 0;
+  /// What the updates to come are made with; the first of them is number `step`, from 0.
+  virtual void start_step(std::size_t step, const StepRates& rates) = 0;
 
-  /// Of the updates to come, as a schedule asks for.
-  virtual void set_momentum(float momentum) = 0;
+  /// All that a checkpoint has to keep, besides the number of the step.
+  virtual std::vector<OptimizerSlot> slots() = 0;
 
   /// Updates the values in `range` from the gradients there. Each element once a step.
   virtual void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) = 0;

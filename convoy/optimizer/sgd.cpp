@@ -48,6 +48,11 @@ Sgd::Manner Sgd::manner_of(const Segment& segment, SegmentId id) const {
           .frozen = options_.frozen == id};
 }
 
+void Sgd::start_step(std::size_t, const StepRates& rates) {
+  options_.rate = static_cast<float>(rates.rate);
+  options_.momentum = static_cast<float>(rates.momentum);
+}
+
 void Sgd::update(Range range, FlatBuffer& values, const FlatBuffer& gradients) {
   const std::size_t chunks = (range.size() + kChunk - 1) / kChunk;
   team_.run(chunks, [&](std::size_t chunk, int) {

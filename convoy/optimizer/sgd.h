@@ -30,8 +30,8 @@ class Sgd final : public Optimizer {
   /// Borrows the team for as long as the optimizer lives.
   Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team);
 
-  void set_learning_rate(float rate) override { options_.rate = rate; }
-  void set_momentum(float momentum) override { options_.momentum = momentum; }
+  void start_step(std::size_t step, const StepRates& rates) override;
+  std::vector<OptimizerSlot> slots() override { return {{"momentum_buffer", velocity_}}; }
   void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) override;
 
  private:

@@ -60,6 +60,12 @@ struct TrainSettings {
   double label_smoothing = 0;    // part of a target that all classes share
   bool whiten = false;           // the first convolution whitens patches, untrained
   double ema = 0;                // decay a step of the values' moving average; 0: none
+  int swa_start = 0;             // epoch from which values are averaged equally; 0: never
+  int patience = 0;              // evaluations without a better one that end it; 0: never
+  double min_delta = 0;          // by which the metric has to be better
+  double max_minutes = 0;        // after which to stop, resumable; 0: no limit
+  std::string resume;            // auto, a run's folder, a checkpoint, s3://...
+  bool resume_force = false;  // even if changed settings break the promise of same bits
 
   bool operator==(const TrainSettings&) const = default;
 };
@@ -71,17 +77,25 @@ struct OptimizerSettings {
   double weight_decay = 0.0;
   bool nesterov = false;
   bool decay_norm_and_bias = true;  // false: weight decay is for weights alone
+  double beta1 = 0.9;               // adam, adamw
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double clip_norm = 0;  // longest gradient, over all parameters; 0: any
 
   bool operator==(const OptimizerSettings&) const = default;
 };
 
 /// The learning rate's way through the run. Each schedule reads its own of these.
 struct ScheduleSettings {
-  std::string name = "constant";  // or "step", "cosine", "onecycle"
+  std::string name = "constant";  // or "step", "exponential", "linear" ...
   double warmup_epochs = 0;       // in which the rate grows to optimizer.lr
   int step_epochs = 30;
   Numbers milestones;  // epochs; instead of every step_epochs
   double gamma = 0.1;
+  int patience = 10;         // plateau: evaluations without a better one
+  double threshold = 1e-4;   // plateau: part by which a better one is better
+  int cooldown = 0;          // plateau: evaluations after a change that do not count
+  double end_factor = 0.01;  // linear: part of the rate that is left at the end
   double min_lr = 0;
   double max_lr = 0;  // 0: optimizer.lr
   double pct_start = 0.3;
@@ -140,6 +154,17 @@ struct NetworkSettings {
   bool operator==(const NetworkSettings&) const = default;
 };
 
+struct CheckpointSettings {
+  int every_epochs = 1;                  // 0: none but the last
+  int every_steps = 0;                   // 0: none in an epoch
+  int keep = 3;                          // newest ones, besides the best; 0: all
+  std::string best_metric = "accuracy";  // or "loss", of validation, else of test
+  std::string upload;                    // s3://bucket/prefix
+  double upload_deadline = 600;          // seconds that the end of a run waits for it
+
+  bool operator==(const CheckpointSettings&) const = default;
+};
+
 struct EvalSettings {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
 
@@ -149,6 +174,9 @@ struct EvalSettings {
 struct RunSettings {
   std::string dir = "runs";  // folder of all runs
   std::string name;  // of this run's folder; empty: made from date, time, model ...
+  bool tensorboard = true;  // event files
+  int histograms = 0;       // epochs from one to the next; 0: none
+  bool resources = true;    // resources.csv
 
   bool operator==(const RunSettings&) const = default;
 };
@@ -164,6 +192,7 @@ struct Settings {
   InjectSettings inject;
   ClusterSettings cluster;
   NetworkSettings network;
+  CheckpointSettings checkpoint;
   EvalSettings eval;
   RunSettings run;
 

@@ -135,8 +135,7 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
 /// One update, number `step` from 0. Returns the learning rate it was made with.
 double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& stop) {
   const StepRates rates = schedule_.at(step);
-  optimizer_.set_learning_rate(static_cast<float>(rates.rate));
-  optimizer_.set_momentum(static_cast<float>(rates.momentum));
+  optimizer_.start_step(step, rates);
   const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
   own_work_.begin(step);
   lanes_.run({{batch.images, batch.labels}, batch.whole}, values_, key, own_work_);

@@ -29,6 +29,7 @@
 
 #include "convoy/base/file.h"
 #include "convoy/base/temporary_folder.h"
+#include "test_places.h"
 
 namespace convoy {
 

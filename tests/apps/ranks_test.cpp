@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "convoy/base/clock.h"
+#include "test_places.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {

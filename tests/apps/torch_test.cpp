@@ -14,6 +14,7 @@
 #include "convoy/network/network.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/initial_weights.h"
+#include "test_places.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {

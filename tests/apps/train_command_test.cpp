@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoy/base/sha256.h"
+#include "test_places.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
+#include "test_places.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {

@@ -15,6 +15,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/temporary_folder.h"
 #include "convoy/comm/socket.h"
+#include "test_places.h"
 #include "tests/apps/convoy_process.h"
 
 namespace convoy {

@@ -13,6 +13,7 @@
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/sgd.h"
+#include "test_places.h"
 #include "tests/network/torch_formula.h"
 
 namespace convoy {

@@ -13,6 +13,7 @@
 #include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
+#include "test_places.h"
 #include "tests/apps/convoy_process.h"
 #include "tests/network/torch_formula.h"
 

@@ -203,7 +203,7 @@ TEST(Sgd, TakesAnotherMomentumFromTheNextUpdate) {
 
   Sgd sgd(layout, {.rate = 1}, team);
   sgd.update({0, 1}, values, gradients);
-  sgd.set_momentum(0.5f);
+  sgd.start_step(1, {.rate = 1, .momentum = 0.5});
   sgd.update({0, 1}, values, gradients);
 
   EXPECT_EQ(values.data()[0], -2.5f);
@@ -217,7 +217,7 @@ TEST(Sgd, TakesAnotherRateFromTheNextUpdate) {
 
   Sgd sgd(layout, {.rate = 0.5f}, team);
   sgd.update({0, 1}, values, gradients);
-  sgd.set_learning_rate(0.25f);
+  sgd.start_step(1, {.rate = 0.25, .momentum = 0});
   sgd.update({0, 1}, values, gradients);
 
   EXPECT_EQ(values.data()[0], -0.75f);

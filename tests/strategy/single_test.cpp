@@ -24,8 +24,8 @@ Layout two_units() {
 /// Remembers what it was asked to update.
 class Recorder final : public Optimizer {
  public:
-  void set_learning_rate(float) override {}
-  void set_momentum(float) override {}
+  void start_step(std::size_t, const StepRates&) override {}
+  std::vector<OptimizerSlot> slots() override { return {}; }
   void update(Range range, FlatBuffer&, const FlatBuffer&) override {
     ranges.push_back(range);
   }

@@ -84,7 +84,8 @@ TEST(SettingsError, AGroupOfSettingsHasNoValue) {
   EXPECT_EQ(message({"run=5"}),
             "command line: run\n"
             "  found:    5\n"
-            "  expected: one of its settings: run.dir, run.name\n"
+            "  expected: one of its settings: run.dir, run.name, "
+            "run.tensorboard, run.histograms, run.resources\n"
             "  hint:     run is a group of settings and has no value");
   EXPECT_THAT(message({"data.synthetic=5"}), HasSubstr("data.synthetic.noise"));
 }

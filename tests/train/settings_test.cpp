@@ -23,6 +23,7 @@
 #include "convoy/train/settings_resolve.h"
 #include "convoy/train/settings_schema.h"
 #include "convoy/train/workload.h"
+#include "test_places.h"
 
 namespace convoy {
 namespace {
@@ -82,6 +83,12 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  label_smoothing: 0\n"
             "  whiten: false\n"
             "  ema: 0\n"
+            "  swa_start: 0\n"
+            "  patience: 0\n"
+            "  min_delta: 0\n"
+            "  max_minutes: 0\n"
+            "  resume: \"\"\n"
+            "  resume_force: false\n"
             "optimizer:\n"
             "  name: sgd\n"
             "  lr: 1.0e-05\n"
@@ -89,12 +96,20 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  weight_decay: 0\n"
             "  nesterov: false\n"
             "  decay_norm_and_bias: true\n"
+            "  beta1: 0.9\n"
+            "  beta2: 0.999\n"
+            "  eps: 1.0e-08\n"
+            "  clip_norm: 0\n"
             "schedule:\n"
             "  name: constant\n"
             "  warmup_epochs: 0\n"
             "  step_epochs: 30\n"
             "  milestones: [20, 40.5]\n"
             "  gamma: 0.1\n"
+            "  patience: 10\n"
+            "  threshold: 0.0001\n"
+            "  cooldown: 0\n"
+            "  end_factor: 0.01\n"
             "  min_lr: 0\n"
             "  max_lr: 0\n"
             "  pct_start: 0.3\n"
@@ -127,11 +142,21 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "network:\n"
             "  kernels: fast\n"
             "  winograd: f4\n"
+            "checkpoint:\n"
+            "  every_epochs: 1\n"
+            "  every_steps: 0\n"
+            "  keep: 3\n"
+            "  best_metric: accuracy\n"
+            "  upload: \"\"\n"
+            "  upload_deadline: 600\n"
             "eval:\n"
             "  flip: false\n"
             "run:\n"
             "  dir: \"my runs\"\n"
-            "  name: \"\"\n");
+            "  name: \"\"\n"
+            "  tensorboard: true\n"
+            "  histograms: 0\n"
+            "  resources: true\n");
 }
 
 TEST(SettingsYaml, OfTheDefaultsGivesTheDefaults) {
@@ -225,18 +250,32 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                     .log_every = 4,
                     .augment = "crop_flip",
                     .label_smoothing = 0.1,
-                    .ema = 0.999};
+                    .ema = 0.999,
+                    .swa_start = 0,
+                    .patience = 3,
+                    .min_delta = 0.01,
+                    .max_minutes = 0.5,
+                    .resume = "runs/a b",
+                    .resume_force = true};
   settings.optimizer = {.name = "sgd",
                         .lr = 0.3,
                         .momentum = 0.1,
                         .weight_decay = 5e-4,
                         .nesterov = true,
-                        .decay_norm_and_bias = false};
+                        .decay_norm_and_bias = false,
+                        .beta1 = 0.8,
+                        .beta2 = 0.99,
+                        .eps = 1e-7,
+                        .clip_norm = 5};
   settings.schedule = {.name = "cosine",
                        .warmup_epochs = 1.5,
                        .step_epochs = 7,
                        .milestones = {1, 2.5},
                        .gamma = 0.2,
+                       .patience = 2,
+                       .threshold = 0.001,
+                       .cooldown = 4,
+                       .end_factor = 0.5,
                        .min_lr = 0.01,
                        .max_lr = 2,
                        .pct_start = 0.25,
@@ -246,10 +285,20 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                        .cycle_momentum = false,
                        .base_momentum = 0.8,
                        .max_momentum = 0.9};
+  settings.checkpoint = {.every_epochs = 0,
+                         .every_steps = 7,
+                         .keep = 0,
+                         .best_metric = "loss",
+                         .upload = "s3://bucket/a",
+                         .upload_deadline = 5};
   settings.eval.flip = true;
   settings.cluster.threads = 2;
   settings.network = {.kernels = "reference", .winograd = "f2"};
-  settings.run = {.dir = "/tmp/a b", .name = "run 1"};
+  settings.run = {.dir = "/tmp/a b",
+                  .name = "run 1",
+                  .tensorboard = false,
+                  .histograms = 2,
+                  .resources = false};
 
   EXPECT_EQ(written_and_read(settings), settings);
 }
