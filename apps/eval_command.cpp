@@ -10,6 +10,7 @@
 #include "convoy/base/file.h"
 #include "convoy/report/confusion_picture.h"
 #include "convoy/train/checkpoint.h"
+#include "convoy/train/checkpoint_folder.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/workload.h"
 
@@ -24,35 +25,17 @@ struct EvalArguments {
   SettingArguments settings;
 };
 
-/// The run a checkpoint belongs to, <run>/checkpoints/<step>; the checkpoint itself if it
-/// was taken out of its run.
-fs::path run_folder_of(const fs::path& checkpoint) {
-  std::error_code error;
-  const fs::path whole = fs::weakly_canonical(checkpoint, error);
-  if (error) throw storage_error(checkpoint, "find this checkpoint", error.value());
-  const fs::path run = whole.parent_path().parent_path();
-  std::error_code ignored;
-  return fs::exists(run / "config.yaml", ignored) ? run : whole;
-}
-
-/// Settings of the run the checkpoint is from, then what the command line says. A
-/// checkpoint taken out of its run knows at least its model and data.
+/// Settings that the checkpoint was trained with, then what the command line says.
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
-  const fs::path config = run_folder_of(checkpoint) / "config.yaml";
-  std::error_code ignored;
-  if (fs::exists(config, ignored)) {
-    all.files.insert(all.files.begin(), config);
-  } else if (all.files.empty()) {
-    const CheckpointState state = load_state(checkpoint);
-    all.assignments.insert(all.assignments.begin(),
-                           {"model.name=" + state.model, "data.name=" + state.data});
-  }
+  all.files.insert(all.files.begin(), checkpoint / kConfigFile);
   return all.resolve();
 }
 
 ExitCode eval(const EvalArguments& arguments) {
-  const fs::path checkpoint = find_checkpoint(arguments.target);
+  const fs::path checkpoint = find_checkpoint(
+      arguments.target,
+      [](const std::string& text) { fmt::print(stderr, "convoy: {}\n", text); });
   const Settings settings = eval_settings(arguments, checkpoint);
   const Workload work = load_workload(settings);
   FlatBuffer values(work.layout), statistics(work.statistics_layout);
@@ -72,7 +55,9 @@ ExitCode eval(const EvalArguments& arguments) {
   json["loss"] = result.sum.mean_loss();
   json["weights_sha256"] =
       weights_sha256(work.layout, values, work.statistics_layout, statistics);
-  const fs::path out = arguments.out.empty() ? run_folder_of(checkpoint) : arguments.out;
+  const fs::path out = arguments.out.empty()
+                           ? run_of_checkpoint(checkpoint).value_or(checkpoint)
+                           : arguments.out;
   make_folders(out);
   // A path may be anything, JSON only UTF-8.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;

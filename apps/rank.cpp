@@ -52,12 +52,6 @@ MembershipOptions membership_options(const Settings& settings) {
           .on_verdict = end_soon};
 }
 
-/// A scheduler's warning asks for the same as SIGTERM. Raised again, not handled: what
-/// SIGTERM does is decided elsewhere, and later.
-void take_warnings() {
-  std::signal(SIGUSR1, [](int) { ::raise(SIGTERM); });
-}
-
 std::string own_address(const Place& place) {
   const bool here = place.one_machine() || is_loopback(place.master_address);
   return here ? "127.0.0.1" : local_address_towards(place.master_address);
@@ -70,7 +64,6 @@ ExitCode join_and_train(Settings settings, const Place& place, const TrainingVie
   const MembershipOptions options = membership_options(settings);
   const int threads = take_cores(place, environment, settings.cluster.pin);
   if (settings.cluster.threads == 0) settings.cluster.threads = threads;
-  take_warnings();
   // Our own launcher has printed its plan; of others this is the place for it.
   if (place.starter != Starter::convoy && place.rank == 0) {
     fmt::print("launch    {}\n", describe(place));

@@ -9,6 +9,7 @@
 
 #include "apps/commands.h"
 #include "apps/rank.h"
+#include "apps/resume_settings.h"
 #include "apps/training.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
@@ -54,13 +55,15 @@ void add_cluster_flags(CLI::App& command, TrainArguments& arguments) {
 
 /// The settings of this process: a rank gets them from its launcher, as they were
 /// resolved there.
-Settings settings_of(const TrainArguments& arguments, const Environment& environment) {
+ResumedSettings settings_of(const TrainArguments& arguments,
+                            const Environment& environment) {
   const auto file = environment.find(kSettingsFile);
   if (!environment.contains("CONVOY_RANK") || file == environment.end()) {
-    return arguments.settings.resolve();
+    return resume_settings(arguments.settings);
   }
-  return resolve_settings({}, {"/proc/self/fd/" + file->second},
-                          {.names = known_names(), .folders = {}});
+  return {.settings = resolve_settings({}, {"/proc/self/fd/" + file->second},
+                                       {.names = known_names(), .folders = {}}),
+          .notes = {}};
 }
 
 PlaceRequest place_request(const ClusterSettings& cluster) {
@@ -96,8 +99,12 @@ ExitCode launch_ranks(const Settings& settings, const Place& place,
 
 ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& command) {
   const Environment environment = current_environment();
-  const Settings settings = settings_of(arguments, environment);
+  const auto [settings, notes] = settings_of(arguments, environment);
   const Place place = find_place(place_request(settings.cluster), environment);
+  if (place.rank == 0) {
+    for (const std::string& note : notes) fmt::print("{}\n", note);
+    std::fflush(stdout);  // before what ranks print
+  }
   if (arguments.dry_run) {
     say_plan(settings, place);
     return ExitCode::done;
@@ -127,7 +134,8 @@ void add_train_command(CLI::App& app, Action& action,
       "  convoy train experiment=fashion_lenet5\n"
       "  convoy train model=cnn1 data=mnist train.epochs=2 optimizer.lr=0.05\n"
       "  convoy train -n 4 model=vgg11 data=cifar10    on four processes\n"
-      "  convoy train --config runs/NAME/config.yaml   repeats a run\n\n" +
+      "  convoy train --config runs/NAME/config.yaml   repeats a run\n"
+      "  convoy train train.resume=runs/NAME           goes on with one\n\n" +
       settings_help(known_names()));
   arguments->settings.add_to(*command);
   add_cluster_flags(*command, *arguments);

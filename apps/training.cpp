@@ -11,6 +11,7 @@
 
 #include "convoy/base/cpu.h"
 #include "convoy/comm/planned_comm.h"
+#include "convoy/train/resume.h"
 #include "convoy/train/trainer.h"
 #include "convoy/train/version.h"
 
@@ -43,29 +44,30 @@ void say_outcome(const Outcome& outcome, RunFolder& folder) {
   }
 }
 
-/// The name is this run's alone: the file repeats the run under another one, with the
-/// same lanes and so to the same bits on any number of ranks.
-Settings repeatable(const Settings& settings, int ranks) {
-  Settings copy = settings;
-  copy.run.name.clear();
-  copy.train.lanes = static_cast<int>(chosen_lanes(settings, ranks));
-  return copy;
-}
-
-RunFolder make_folder(const Settings& settings, const std::string& plan, int ranks) {
-  RunFolder folder = RunFolder::create(
-      settings.run.dir, settings.run.name,
-      default_run_name(settings.model.name, chosen_strategy(settings, ranks),
-                       std::time(nullptr)));
+/// Goes on in the folder that train.resume names, or makes a new one.
+RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks) {
+  const bool goes_on = is_run_folder(settings.train.resume);
+  RunFolder folder =
+      goes_on ? RunFolder::open(settings.train.resume)
+              : RunFolder::create(settings.run.dir, settings.run.name,
+                                  default_run_name(settings.model.name,
+                                                   chosen_strategy(settings, ranks),
+                                                   std::time(nullptr)));
   folder.write_config(to_yaml(repeatable(settings, ranks)));
   folder.log(version_details());
-  folder.log(plan);
+  folder.log(trainer.plan());
+  if (!goes_on) return folder;
+  const std::size_t forgotten = folder.forget_after(trainer.first_step());
+  if (forgotten > 0) {
+    folder.log(fmt::format("{} records of steps after {} are made again", forgotten,
+                           trainer.first_step()));
+  }
   return folder;
 }
 
 ExitCode train_as_first(const Settings& settings, Trainer& trainer,
                         const StopRequest& stop, const TrainingView& view, int ranks) {
-  RunFolder folder = make_folder(settings, trainer.plan(), ranks);
+  RunFolder folder = run_folder(settings, trainer, ranks);
   if (view.on_folder) view.on_folder(folder.path());
   say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
   Progress progress(stdout, view.terminal_width > 0, view.terminal_width);

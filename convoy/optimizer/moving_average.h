@@ -26,6 +26,7 @@ class MovingAverage {
 
   /// Zero before the first update.
   const FlatBuffer& average() const { return average_; }
+  FlatBuffer& average() { return average_; }
 
  private:
   FlatBuffer average_;

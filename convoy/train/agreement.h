@@ -19,6 +19,9 @@
 
 namespace convoy {
 
+/// Stands for a signal where a run's time is up.
+inline constexpr int kTimeIsUp = 1 << 16;
+
 /// What a rank says of its step.
 struct StepReport {
   std::int64_t stop_signal = 0;  // that it has received; 0: none

@@ -32,10 +32,18 @@ nlohmann::ordered_json as_json(std::span<const RankPace> ranks) {
 Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& options)
     : folder_(folder), progress_(progress), options_(options), pace_(options.ranks) {}
 
+void Records::resume(const RecordsBefore& before) {
+  start_epoch(before.epoch);
+  steps_ = steps_before_ = before.steps;
+  steps_in_this_epoch_ = before.steps_in_epoch;
+  epoch_sum_ = before.epoch_sum;
+}
+
 void Records::start_epoch(int epoch) {
   epoch_ = epoch;
   steps_in_this_epoch_ = 0;
   epoch_sum_ = window_sum_ = {};
+  images_before_epoch_ = images_;
   epoch_watch_.restart();
   window_watch_.restart();
 }
@@ -65,7 +73,7 @@ ProgressState Records::progress_state() const {
           .loss = epoch_sum_.mean_loss(),
           .accuracy = epoch_sum_.accuracy(),
           .images_per_second = rate(images_, seconds),
-          .seconds_left = seconds * left / static_cast<double>(steps_)};
+          .seconds_left = seconds * left / static_cast<double>(steps_ - steps_before_)};
 }
 
 void Records::write_step(const LossSum& loss) {
@@ -87,7 +95,7 @@ void Records::write_step(const LossSum& loss) {
 LossSum Records::end_epoch() {
   const double seconds = epoch_watch_.seconds();
   seconds_of_epochs_ += seconds;
-  const double images_per_second = rate(epoch_sum_.samples, seconds);
+  const double images_per_second = rate(images_ - images_before_epoch_, seconds);
   record({{"kind", "epoch"},
           {"step", steps_},
           {"epoch", epoch_},

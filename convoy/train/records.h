@@ -28,11 +28,22 @@ struct RecordOptions {
   std::size_t ranks = 1;
 };
 
+/// Where a run stood that goes on.
+struct RecordsBefore {
+  std::size_t steps = 0;
+  int epoch = 0;
+  std::size_t steps_in_epoch = 0;
+  LossSum epoch_sum;
+};
+
 class Records {
  public:
   /// Borrows both for as long as it lives. On all ranks but the first they are nullptr:
   /// the records count, and write nothing.
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options);
+
+  /// Goes on from there, in the middle of its epoch. Once, first.
+  void resume(const RecordsBefore& before);
 
   void start_epoch(int epoch);
 
@@ -55,7 +66,9 @@ class Records {
   std::size_t steps() const { return steps_; }
   int epoch() const { return epoch_; }
   std::size_t steps_in_this_epoch() const { return steps_in_this_epoch_; }
-  std::size_t images() const { return images_; }
+  std::size_t images() const { return images_; }  // since this process began
+  double learning_rate() const { return learning_rate_; }
+  const LossSum& epoch_sum() const { return epoch_sum_; }
   const StepTimes& step_times() const { return step_times_; }
   const Pace& pace() const { return pace_; }
 
@@ -70,7 +83,9 @@ class Records {
   RecordOptions options_;
   int epoch_ = 0;  // from 1
   std::size_t steps_ = 0, steps_in_this_epoch_ = 0, images_ = 0;
-  double learning_rate_ = 0;        // of the last step
+  std::size_t steps_before_ = 0;         // this process began
+  std::size_t images_before_epoch_ = 0;  // since it began
+  double learning_rate_ = 0;             // of the last step
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation

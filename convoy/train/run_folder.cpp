@@ -164,6 +164,22 @@ RunFolder RunFolder::open(const std::filesystem::path& path) {
   return folder;
 }
 
+std::size_t RunFolder::forget_after(std::size_t step) {
+  const std::filesystem::path path = path_ / "metrics.jsonl";
+  if (!std::filesystem::is_regular_file(path)) return 0;
+  std::istringstream lines(read_text(path));
+  std::string kept;
+  std::size_t forgotten = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const bool later = record.is_object() && record.value("step", std::size_t{0}) > step;
+    if (later) ++forgotten;
+    if (!later) kept += line + "\n";
+  }
+  if (forgotten > 0) write_atomically(path, kept);
+  return forgotten;
+}
+
 RunFolder::RunFolder(RunFolder&&) noexcept = default;
 
 RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {

@@ -38,6 +38,10 @@ class RunFolder {
   RunFolder(RunFolder&&) noexcept;
   RunFolder& operator=(RunFolder&&) noexcept;
 
+  /// Removes the records of steps after `step`: they are about to be made again. Returns
+  /// how many there were.
+  std::size_t forget_after(std::size_t step);
+
   const std::filesystem::path& path() const { return path_; }
   std::string name() const { return path_.filename().string(); }
 

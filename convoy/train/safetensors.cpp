@@ -15,6 +15,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 
 namespace convoy {
@@ -93,16 +94,25 @@ std::string header_text(std::span<const TensorView> tensors,
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& path,
-                       std::span<const TensorView> tensors,
-                       const std::map<std::string, std::string>& metadata) {
+FileMark write_safetensors(const std::filesystem::path& path,
+                           std::span<const TensorView> tensors,
+                           const std::map<std::string, std::string>& metadata) {
   const std::string header = header_text(tensors, metadata);
   const std::uint64_t length = header.size();
   AtomicFile file(path);
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(header);
-  for (const TensorView& tensor : tensors) file.write(std::as_bytes(tensor.values));
+  Sha256 digest;
+  FileMark mark;
+  const auto write = [&](std::span<const std::byte> bytes) {
+    file.write(bytes);
+    digest.add(bytes);
+    mark.bytes += bytes.size();
+  };
+  write(std::as_bytes(std::span(&length, 1)));
+  write(std::as_bytes(std::span(header)));
+  for (const TensorView& tensor : tensors) write(std::as_bytes(tensor.values));
   file.commit();
+  mark.sha256 = digest.hex();
+  return mark;
 }
 
 SafetensorsFile SafetensorsFile::read(const std::filesystem::path& path) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -31,12 +32,18 @@ struct TensorView {
   std::span<const float> values;
 };
 
+/// What a file holds, for whoever compares it later.
+struct FileMark {
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
 /// Writes the tensors in the order given, whole or not at all. Metadata without "format"
 /// gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a storage error.
 /// Requires: names are UTF-8 and differ; each shape matches its number of values.
-void write_safetensors(const std::filesystem::path& path,
-                       std::span<const TensorView> tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+FileMark write_safetensors(const std::filesystem::path& path,
+                           std::span<const TensorView> tensors,
+                           const std::map<std::string, std::string>& metadata = {});
 
 /// A file's tensors, in memory. Immutable; any number of threads may read it.
 class SafetensorsFile {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StopRequest: Ctrl-C and SIGTERM, as a flag that the training loop looks at.
+// StopRequest: Ctrl-C, SIGTERM, and SIGUSR1 as schedulers send it before a time limit, as
+// a flag that the training loop looks at.
 //
 // The first signal asks for a clean end at the next step; a second one ends the process
 // at once with exit code 130. One object at a time, in main(); handlers are put back when
@@ -25,6 +26,7 @@ class StopRequest {
  private:
   struct sigaction old_int_ {};
   struct sigaction old_term_ {};
+  struct sigaction old_usr1_ {};
 };
 
 /// A signal that asks to stop as people know it: "SIGINT". Empty for any other.

@@ -10,7 +10,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
-#include "convoy/train/checkpoint.h"
 #include "convoy/train/shared_evaluation.h"
 #include "convoy/train/whitening.h"
 
@@ -21,6 +20,11 @@ void declare_diverged(const Records& records, Outcome& outcome) {
   outcome.code = ExitCode::diverged;
   outcome.reason = fmt::format("the loss is not finite at step {} (epoch {})",
                                records.steps(), records.epoch());
+}
+
+std::string stop_cause(int signal, double max_minutes) {
+  if (signal == kTimeIsUp) return fmt::format("train.max_minutes={}", max_minutes);
+  return stop_signal_name(signal);
 }
 
 }  // namespace
@@ -53,11 +57,8 @@ Trainer::Trainer(const Settings& settings, Comm& comm)
               training_loader(settings, work_, own_lanes())),
       schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
   set_first_values();
-  if (settings.train.ema == 0) return;
-  average_.emplace(work_.layout, settings.train.ema, team_);
-  average_->update(0, {0, values_.size()}, values_);
-  average_statistics_.emplace(work_.statistics_layout, settings.train.ema, team_);
-  average_statistics_->update(0, {0, statistics_.size()}, statistics_);
+  start_averages();
+  if (!settings.train.resume.empty() && comm.is_first()) restore();
 }
 
 void Trainer::set_first_values() {
@@ -73,6 +74,14 @@ void Trainer::set_first_values() {
       {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
 }
 
+void Trainer::start_averages() {
+  if (settings_.train.ema == 0) return;
+  average_.emplace(work_.layout, settings_.train.ema, team_);
+  average_->update(0, {0, values_.size()}, values_);
+  average_statistics_.emplace(work_.statistics_layout, settings_.train.ema, team_);
+  average_statistics_->update(0, {0, statistics_.size()}, statistics_);
+}
+
 Replica Trainer::replica() {
   return {.layout = work_.layout,
           .values = values_,
@@ -84,52 +93,89 @@ Replica Trainer::replica() {
 
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
-  const Stopwatch total;
+  since_begin_.restart();
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
                    .ranks = static_cast<std::size_t>(comm_.ranks())});
-  Outcome outcome;
-  strategy_->begin();
-  bool more = true;
-  for (int epoch = 1; more && epoch <= settings_.train.epochs; ++epoch) {
-    train_epoch(epoch, records, stop, outcome);
-    const bool sound = outcome.code == ExitCode::done;
-    more = sound && records.steps() < steps_planned();
-    if (sound && !work_.samples.validation.empty()) evaluate("val", records, outcome);
-    if (more && work_.samples.validation.empty()) evaluate("test", records, outcome);
+  if (folder != nullptr) {
+    writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
-  if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records, outcome);
+  if (!settings_.train.resume.empty()) share_restored();
+  strategy_->begin();
+  Outcome outcome;
+  train_epochs(records, stop, outcome);
+  if (outcome.code == ExitCode::done && !outcome.test) {
+    outcome.test = evaluate("test", records, outcome);
+  }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder == nullptr) return outcome;
-  if (outcome.code != ExitCode::diverged) save(*folder, records);
+  if (outcome.code != ExitCode::diverged) save_at_end(records);
+  seconds_.checkpointing = writer_->seconds_blocked();
+  writer_.reset();
   folder->flush();
-  nlohmann::ordered_json json = summary(outcome, records, ranks, total.seconds());
+  nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
   json["command"] = command;
   folder->write_summary(json);
   return outcome;
 }
 
-void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
+/// Each epoch is judged on the validation set, or without one on the test set, whose last
+/// result is the outcome's.
+void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& outcome) {
+  const bool validates = !work_.samples.validation.empty();
+  Position from = first_position();
+  if (restored_) {
+    outcome.train = restored_->epoch_sum;
+    records.resume({.steps = restored_->step,
+                    .epoch = restored_->epoch,
+                    .steps_in_epoch = from.batch,
+                    .epoch_sum = restored_->epoch_sum});
+  }
+  for (; from.epoch <= settings_.train.epochs; from = {from.epoch + 1}) {
+    train_epoch(from, records, stop, outcome);
+    if (outcome.code != ExitCode::done) return;
+    const EvaluationResult judged =
+        evaluate(validates ? "val" : "test", records, outcome);
+    if (outcome.code != ExitCode::done) return;
+    const bool best = note_best(judged.sum, records);
+    const bool ends = records.steps() == steps_planned();
+    const int every = settings_.checkpoint.every_epochs;
+    const bool due = every > 0 && from.epoch % every == 0;
+    if (best || due || ends) save(records, /*evaluated=*/true, best);
+    if (!ends) continue;
+    if (!validates) outcome.test = judged;
+    return;
+  }
+}
+
+void Trainer::train_epoch(Position from, Records& records, const StopRequest& stop,
                           Outcome& outcome) {
   const Stopwatch watch;
-  records.start_epoch(epoch);
-  loader_.start_epoch(epoch);
-  while (const Batch* batch = loader_.next()) {
+  if (from.batch == 0) records.start_epoch(from.epoch);
+  loader_.start_epoch(from.epoch, from.batch);
+  const auto every = static_cast<std::size_t>(settings_.checkpoint.every_steps);
+  while (records.steps() < steps_planned()) {
+    const Batch* batch = loader_.next();
+    if (batch == nullptr) break;
     const Stopwatch watch_of_step;
     const double rate = update(*batch, records.steps(), stop);
     const LossSum loss = finish_agreement();
     records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
     if (on_step_) on_step_(records.steps());
     if (is_over(records, loss, outcome)) break;
+    if (every > 0 && records.steps() % every == 0) save(records, /*evaluated=*/false);
+    if (writer_) writer_->rethrow_failure();
   }
   seconds_.training += watch.seconds();
-  outcome.train = records.end_epoch();
+  // An epoch that was stopped goes on in another process, which records all of it.
+  const bool stopped = outcome.code == ExitCode::stopped;
+  outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
 }
 
 /// One update, number `step` from 0. Returns the learning rate it was made with.
@@ -153,6 +199,8 @@ double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& 
 void Trainer::start_agreement(const StopRequest& stop) {
   StepReport& report = reporting_.next;
   report.stop_signal = stop.signal();
+  const double limit = settings_.train.max_minutes * 60;
+  if (limit > 0 && since_begin_.seconds() > limit) report.stop_signal = kTimeIsUp;
   report.own_seconds = own_work_.seconds();
   report.data_seconds = loader_.seconds_waited() - reporting_.data_seconds;
   reporting_.data_seconds = loader_.seconds_waited();
@@ -183,9 +231,10 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
     return true;
   } else if (agreement_.stop_signal() != 0) {
     outcome.code = ExitCode::stopped;
-    outcome.reason = fmt::format("stopped by {} after step {} (epoch {})",
-                                 stop_signal_name(agreement_.stop_signal()),
-                                 records.steps(), records.epoch());
+    outcome.reason =
+        fmt::format("stopped by {} after step {} (epoch {}): train.resume=auto goes on",
+                    stop_cause(agreement_.stop_signal(), settings_.train.max_minutes),
+                    records.steps(), records.epoch());
   }
   return outcome.code != ExitCode::done;
 }
@@ -224,24 +273,6 @@ std::vector<RankTotals> Trainer::agree_on_weights() {
   const std::optional<std::size_t> other = rank_with_other_weights(ranks);
   check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
   return ranks;
-}
-
-void Trainer::save(const RunFolder& folder, const Records& records) {
-  const Stopwatch watch;
-  const std::size_t consumed =
-      std::min(records.steps_in_this_epoch() *
-                   static_cast<std::size_t>(settings_.train.batch_size),
-               loader_.samples_per_epoch());
-  save_checkpoint(folder.path(),
-                  {.model = settings_.model.name,
-                   .data = settings_.data.name,
-                   .step = records.steps(),
-                   .epoch = records.epoch(),
-                   .samples = consumed,
-                   .seed = settings_.train.seed,
-                   .normalization = work_.normalization},
-                  {{work_.layout, values()}, {work_.statistics_layout, statistics()}});
-  seconds_.checkpointing += watch.seconds();
 }
 
 std::size_t Trainer::steps_planned() const {

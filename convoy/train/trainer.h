@@ -28,6 +28,7 @@
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/strategy.h"
 #include "convoy/train/agreement.h"
+#include "convoy/train/checkpoint_writer.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/initial_weights.h"
 #include "convoy/train/own_work.h"
@@ -69,6 +70,14 @@ class Trainer {
     on_step_ = std::move(on_step);
   }
 
+  /// Each checkpoint that is on disk, whole, is told of on another thread.
+  void tell_checkpoints_to(CheckpointWriter::OnSaved on_saved) {
+    on_saved_ = std::move(on_saved);
+  }
+
+  /// Steps that were done before this process. Known to the first rank.
+  std::size_t first_step() const { return restored_ ? restored_->step : 0; }
+
   const Workload& work() const { return work_; }
   /// What is evaluated and saved: the values and running statistics, or their averages if
   /// there are any.
@@ -82,6 +91,12 @@ class Trainer {
     double training = 0, checkpointing = 0, evaluating = 0, agreeing = 0;
   };
 
+  /// Where the loop begins: at a batch of an epoch.
+  struct Position {
+    int epoch = 1;
+    std::size_t batch = 0;
+  };
+
   /// What the next report is about: since when, and what the last step left to say.
   struct Reporting {
     double data_seconds = 0, exposed_seconds = 0;  // so far
@@ -90,16 +105,26 @@ class Trainer {
   };
 
   void set_first_values();
-  void train_epoch(int epoch, Records& records, const StopRequest& stop,
+  void start_averages();
+  void restore();
+  void share_restored();
+  Position first_position() const;
+  void train_epochs(Records& records, const StopRequest& stop, Outcome& outcome);
+  void train_epoch(Position from, Records& records, const StopRequest& stop,
                    Outcome& outcome);
   double update(const Batch& batch, std::size_t step, const StopRequest& stop);
   void start_agreement(const StopRequest& stop);
   LossSum finish_agreement();
   bool is_over(const Records& records, const LossSum& loss, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
+  bool note_best(const LossSum& judged, const Records& records);
   RankTotals totals() const;
   std::vector<RankTotals> agree_on_weights();
-  void save(const RunFolder& folder, const Records& records);
+  void save(const Records& records, bool evaluated, bool best = false);
+  void save_at_end(const Records& records);
+  CheckpointState state(const Records& records, bool evaluated) const;
+  std::vector<LoadedPart> model_parts();
+  std::vector<LoadedPart> optimizer_parts();
   nlohmann::ordered_json summary(const Outcome& outcome, const Records& records,
                                  const std::vector<RankTotals>& ranks,
                                  double total_seconds) const;
@@ -126,6 +151,12 @@ class Trainer {
   Schedule schedule_;
   std::optional<InitialWeights> initial_;  // if they came from a file
   std::optional<MovingAverage> average_, average_statistics_;
+  std::optional<CheckpointState> restored_;  // the one it goes on from
+  std::optional<BestMark> best_;
+  std::optional<CheckpointWriter> writer_;  // the first rank's, while it trains
+  CheckpointWriter::OnSaved on_saved_;
+  std::optional<std::size_t> saved_step_;  // after its epoch's evaluation, if that is due
+  Stopwatch since_begin_;                  // of train()
   std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
   Reporting reporting_;

@@ -71,6 +71,12 @@ std::string Trainer::plan() const {
   if (initial_) {
     text += fmt::format("init      {}: {}\n", settings_.model.init, initial_->summary());
   }
+  if (restored_) {
+    text += fmt::format("resume    {}: step {}, epoch {}, {} of {} samples in\n",
+                        settings_.train.resume, with_commas(restored_->step),
+                        restored_->epoch, with_commas(restored_->samples),
+                        with_commas(loader_.samples_per_epoch()));
+  }
   text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
                       settings_.data.name, with_commas(work_.samples.train.size()),
                       with_commas(work_.samples.validation.size()),

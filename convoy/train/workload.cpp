@@ -94,6 +94,15 @@ Workload load_training_workload(const Settings& settings) {
   return work;
 }
 
+Settings repeatable(const Settings& settings, int ranks) {
+  Settings copy = settings;
+  copy.run.name.clear();
+  copy.train.resume.clear();
+  copy.train.resume_force = false;
+  copy.train.lanes = static_cast<int>(chosen_lanes(settings, ranks));
+  return copy;
+}
+
 KnownNames known_names() {
   KnownNames names{.models = model_names(),
                    .datasets = {},

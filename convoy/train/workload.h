@@ -37,6 +37,10 @@ Workload load_workload(const Settings& settings);
 /// As load_workload; refuses a batch larger than the training samples.
 Workload load_training_workload(const Settings& settings);
 
+/// Settings that repeat a run of so many ranks to the same bits: with its lanes, and
+/// without what was its alone, its name and what it went on from.
+Settings repeatable(const Settings& settings, int ranks);
+
 /// What settings may name.
 KnownNames known_names();
 

@@ -50,20 +50,23 @@ class BadCheckpoint : public ProgramTest {
   }
 
   void expect_bad(std::initializer_list<std::string> parts, int code = 65) const {
-    expect_refused(eval(run), code, parts);
+    expect_refused(eval(checkpoint), code, parts);
     EXPECT_THAT(all_below(run), Not(Contains(HasSubstr("eval.json"))));
     EXPECT_THAT(all_below(run), Not(Contains(HasSubstr("confusion"))));
   }
 
   /// Makes the manifest hold for the files as they are now.
   void reseal() const {
-    json manifest;
-    for (const fs::path& file : {model, state}) {
-      const std::vector<std::byte> content = read_bytes(file);
-      manifest["files"][file.filename()] = {{"bytes", content.size()},
-                                            {"sha256", sha256_hex(content)}};
+    nlohmann::ordered_json ordered;
+    for (const char* name :
+         {"model.safetensors", "optimizer.safetensors", "state.json", "config.yaml"}) {
+      const std::vector<std::byte> content = read_bytes(checkpoint / name);
+      ordered[name] = {{"bytes", content.size()}, {"sha256", sha256_hex(content)}};
     }
-    write_atomically(checkpoint / "manifest.json", manifest.dump());
+    const std::string text = ordered.dump(2) + "\n";
+    nlohmann::ordered_json manifest = {
+        {"files", ordered}, {"sha256", sha256_hex(std::as_bytes(std::span(text)))}};
+    write_atomically(checkpoint / "manifest.json", manifest.dump(2) + "\n");
   }
 
   void change_tensors(const std::function<void(Tensors&)>& change) const {
@@ -98,6 +101,16 @@ TEST_F(BadCheckpoint, WithAChangedByteIsRefused) {
   write_atomically(model, content);
 
   expect_bad({model.string(), "another SHA-256", "hint:"});
+}
+
+TEST_F(BadCheckpoint, IsNamedAndTheOneBeforeItUsed) {
+  write_atomically(state, read_text(state) + " ");
+
+  const CommandResult result = eval(run);
+
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("00000006"), HasSubstr("damaged")));
+  EXPECT_EQ(read_json(run / "eval.json").at("step"), 3);
 }
 
 TEST_F(BadCheckpoint, WithAChangedStateIsRefused) {
@@ -181,8 +194,9 @@ TEST_F(BadCheckpoint, OfAnotherModelIsRefused) {
 TEST_F(BadCheckpoint, WithoutManifestIsNone) {
   fs::remove(checkpoint / "manifest.json");
 
-  expect_bad({run.string(), "no checkpoint"});
-  expect_refused(eval(checkpoint), 65, {checkpoint.string(), "no checkpoint"});
+  expect_bad({checkpoint.string(), "no checkpoint"});
+  fs::remove_all(run / "checkpoints" / "00000003");
+  expect_refused(eval(run), 65, {run.string(), "no checkpoint"});
 }
 
 TEST_F(BadCheckpoint, WithADamagedManifestIsRefused) {

@@ -131,7 +131,7 @@ TEST_F(EvalCommand, WritesIntoACheckpointThatStandsAlone) {
 
   EXPECT_EQ(result.code, 0) << result.err;
   expect_as_summary(read_json(alone / "eval.json"));
-  EXPECT_THAT(all_below(here() / "some"), testing::SizeIs(2 + 5)) << "two folders up";
+  EXPECT_THAT(all_below(here() / "some"), testing::SizeIs(2 + 7)) << "two folders up";
 }
 
 TEST_F(EvalCommand, TakesModelAndDataFromACheckpointThatStandsAlone) {

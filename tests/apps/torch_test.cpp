@@ -13,6 +13,7 @@
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
 #include "convoy/train/checkpoint.h"
+#include "convoy/train/checkpoint_folder.h"
 #include "convoy/train/initial_weights.h"
 #include "test_places.h"
 #include "tests/apps/small_run.h"

@@ -15,20 +15,24 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 class TrainCommand : public ProgramTest {};
 
 TEST_F(TrainCommand, LeavesTheFilesOfARun) {
   const fs::path run = train("a");
 
-  EXPECT_THAT(
-      all_below(run),
-      UnorderedElementsAre("config.yaml", "metrics.jsonl", "summary.json", "log.txt",
-                           "checkpoints", "checkpoints/last", "checkpoints/00000006",
-                           "checkpoints/00000006/model.safetensors",
-                           "checkpoints/00000006/state.json",
-                           "checkpoints/00000006/manifest.json"));
+  std::vector<std::string> expected{
+      "config.yaml", "metrics.jsonl",    "summary.json",    "log.txt",
+      "checkpoints", "checkpoints/last", "checkpoints/best"};
+  for (const std::string folder : {"checkpoints/00000003", "checkpoints/00000006"}) {
+    expected.push_back(folder);
+    for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json",
+                             "config.yaml", "manifest.json"}) {
+      expected.push_back(folder + "/" + file);
+    }
+  }
+  EXPECT_THAT(all_below(run), UnorderedElementsAreArray(expected));
   EXPECT_EQ(fs::read_symlink(run / "checkpoints" / "last"), "00000006");
 }
 
@@ -96,7 +100,7 @@ TEST_F(TrainCommand, WritesAManifestThatHoldsForItsFiles) {
   const fs::path checkpoint = train("a") / "checkpoints" / "last";
 
   const json files = read_json(checkpoint / "manifest.json").at("files");
-  EXPECT_EQ(files.size(), 2u);
+  EXPECT_EQ(files.size(), 4u);
   for (const auto& [name, entry] : files.items()) {
     const std::vector<std::byte> content = read_bytes(checkpoint / name);
     EXPECT_EQ(entry.at("bytes"), content.size()) << name;

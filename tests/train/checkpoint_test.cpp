@@ -6,16 +6,21 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "convoy/base/file.h"
 #include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
+#include "convoy/train/checkpoint_folder.h"
+#include "convoy/train/checkpoint_writer.h"
 #include "tests/data/expect_error.h"
 
 namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
@@ -50,7 +55,17 @@ class Checkpoint : public testing::Test {
   void save(std::uint64_t step, std::uint64_t seed) const {
     CheckpointState state;
     state.step = step;
-    save_checkpoint(run.path(), state, {{layout, filled(seed)}});
+    write(state, filled(seed));
+  }
+
+  /// As a run does it: the checkpoint, then the link.
+  void write(const CheckpointState& state, const FlatBuffer& values) const {
+    const FlatBuffer velocity = filled(state.step + 100);
+    point_at(save_checkpoint(run.path(), {.state = state,
+                                          .model = {{layout, values}},
+                                          .optimizer = {{layout, velocity, ".momentum"}},
+                                          .config = "model:\n  name: lenet5\n"}),
+             "last");
   }
 
   std::string loaded_digest(const fs::path& checkpoint) const {
@@ -77,35 +92,36 @@ class Checkpoint : public testing::Test {
 };
 
 TEST_F(Checkpoint, GivesBackValuesAndState) {
-  const CheckpointState state{.model = "lenet5",
-                              .data = "mnist",
-                              .step = 1234567890123,
-                              .epoch = 7,
-                              .samples = 640,
-                              .seed = 0xFFFFFFFFFFFFFFFF,
-                              .normalization = {.moments = {{0.1307, 0.3081}}}};
-  save_checkpoint(run.path(), state, {{layout, filled(3)}});
+  const CheckpointState state{
+      .model = "lenet5",
+      .data = "mnist",
+      .step = 1234567890123,
+      .epoch = 7,
+      .samples = 640,
+      .evaluated = true,
+      .seed = 0xFFFFFFFFFFFFFFFF,
+      .lanes = 3,
+      .learning_rate = 1.0 / 3,
+      .normalization = {.moments = {{0.1307, 0.3081}}},
+      .epoch_sum = {.loss = 0.1 + 0.2, .correct = 3, .samples = 4},
+      .best = BestMark{.value = 2.0 / 3, .step = 5, .epoch = 6}};
+  write(state, filled(3));
 
-  FlatBuffer values(layout);
-  const CheckpointState loaded =
-      load_checkpoint(find_checkpoint(run.path()), {{layout, values}});
+  FlatBuffer values(layout), velocity(layout);
+  const CheckpointState loaded = load_checkpoint(
+      find_checkpoint(run.path()), {{layout, values}}, {{layout, velocity, ".momentum"}});
 
   EXPECT_EQ(weights_sha256(layout, values), digest(3));
-  EXPECT_EQ(loaded.model, state.model);
-  EXPECT_EQ(loaded.data, state.data);
-  EXPECT_EQ(loaded.step, state.step);
-  EXPECT_EQ(loaded.epoch, state.epoch);
-  EXPECT_EQ(loaded.samples, state.samples);
-  EXPECT_EQ(loaded.seed, state.seed);
-  EXPECT_EQ(loaded.normalization, state.normalization);
+  EXPECT_EQ(weights_sha256(layout, velocity), digest(1234567890123 + 100));
+  EXPECT_EQ(to_json(loaded), to_json(state));
 }
 
 TEST_F(Checkpoint, GivesBackANormalizationByChannel) {
   const Normalization normalization = {
       .moments = {{0.49, 0.25}, {1.0 / 3, 0.24}, {0.45, 0.26}}};
-  save_checkpoint(run.path(),
-                  {.model = "lenet5", .data = "cifar10", .normalization = normalization},
-                  {{layout, filled(3)}});
+  CheckpointState state;
+  state.normalization = normalization;
+  write(state, filled(3));
 
   EXPECT_EQ(load_state(find_checkpoint(run.path())).normalization, normalization);
 }
@@ -193,20 +209,174 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   });
 }
 
-TEST_F(Checkpoint, WithAnyChangedByteIsRefused) {
-  save(5, 1);
-  const fs::path file = checkpoints / "last" / "model.safetensors";
-  const std::string whole = read_text(file);
+/// What a change does to a file, for a test that tries many.
+using Damage = std::function<std::string(std::string)>;
 
-  for (const std::size_t at : {std::size_t{0}, whole.size() / 2, whole.size() - 1}) {
-    std::string changed = whole;
-    changed[at] ^= 1;
-    write_atomically(file, changed);
-    expect_error(InputKind::data, {file.string(), "SHA-256"},
+class DamagedCheckpoint : public Checkpoint,
+                          public testing::WithParamInterface<const char*> {
+ protected:
+  void expect_noticed(const Damage& damage, const std::string& what) {
+    const fs::path file = checkpoints / "last" / GetParam();
+    const std::string whole = read_text(file);
+    write_atomically(file, damage(whole));
+    expect_error(InputKind::data, {GetParam()},
                  [&] { loaded_digest(checkpoints / "last"); });
+    write_atomically(file, whole);
+    EXPECT_EQ(loaded_digest(checkpoints / "last"), digest(1)) << what;
   }
-  write_atomically(file, whole);
-  EXPECT_EQ(loaded_digest(checkpoints / "last"), digest(1));
+};
+
+TEST_P(DamagedCheckpoint, IsRefusedWithAnyByteChanged) {
+  save(5, 1);
+  const std::size_t size = fs::file_size(checkpoints / "last" / GetParam());
+  // Every byte of a small file, many places of a large one.
+  const std::size_t stride = std::max<std::size_t>(1, size / 64);
+  for (std::size_t at = 0; at < size; at += stride) {
+    const char bit = static_cast<char>(1 << (at % 8));
+    expect_noticed(
+        [&](std::string text) {
+          text[at] ^= bit;
+          return text;
+        },
+        std::to_string(at));
+  }
+}
+
+TEST_P(DamagedCheckpoint, IsRefusedWhenCutOrLonger) {
+  save(5, 1);
+  expect_noticed([](const std::string& text) { return text.substr(0, text.size() / 2); },
+                 "half");
+  expect_noticed([](const std::string&) { return ""; }, "nothing");
+  expect_noticed([](const std::string& text) { return text + " "; }, "more");
+}
+
+TEST_P(DamagedCheckpoint, IsRefusedWithAnothersFile) {
+  save(5, 1);
+  save(6, 2);
+  const std::string others = read_text(checkpoints / "00000006" / GetParam());
+  const fs::path file = checkpoints / "00000005" / GetParam();
+  if (read_text(file) == others) GTEST_SKIP() << "both have the same";
+  write_atomically(file, others);
+
+  EXPECT_THROW(verify_checkpoint(checkpoints / "00000005"), InputError);
+}
+
+TEST_P(DamagedCheckpoint, IsRefusedWithoutAFile) {
+  save(5, 1);
+  fs::remove(checkpoints / "00000005" / GetParam());
+
+  EXPECT_THROW(verify_checkpoint(checkpoints / "00000005"), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedCheckpoint,
+                         testing::Values("model.safetensors", "optimizer.safetensors",
+                                         "state.json", "config.yaml", "manifest.json"),
+                         [](const auto& info) {
+                           const std::string name = info.param;
+                           return name.substr(0, name.find('.'));
+                         });
+
+// ---- which of them
+
+class CheckpointFolder : public Checkpoint {
+ protected:
+  std::optional<fs::path> newest() {
+    return newest_whole_checkpoint(
+        run.path(), [&](const std::string& text) { damaged.push_back(text); });
+  }
+
+  void damage(const std::string& name) const {
+    write_atomically(checkpoints / name / "state.json", "{}");
+  }
+
+  std::vector<std::string> damaged;
+};
+
+TEST_F(CheckpointFolder, TheNewestWholeOneIsFoundAndDamagedOnesAreNamed) {
+  for (const std::uint64_t step : {5, 6, 100'000'000}) save(step, 1);
+  damage("100000000");
+  damage("00000006");
+
+  EXPECT_EQ(newest(), checkpoints / "00000005");
+  EXPECT_THAT(damaged, ElementsAre(HasSubstr("100000000"), HasSubstr("00000006")));
+  EXPECT_EQ(find_checkpoint(run.path()).filename(), "00000005");
+}
+
+TEST_F(CheckpointFolder, ARenamedOneIsNotTakenForAnother) {
+  save(5, 1);
+  fs::rename(checkpoints / "00000005", checkpoints / "00000009");
+
+  EXPECT_EQ(newest(), std::nullopt);
+  EXPECT_THAT(damaged, ElementsAre(HasSubstr("renamed")));
+}
+
+TEST_F(CheckpointFolder, PruningLeavesTheNewestAndTheBest) {
+  for (const std::uint64_t step : {1, 2, 3, 4, 5}) save(step, 1);
+  point_at(checkpoints / "00000002", "best");
+  prune_checkpoints(run.path(), 2);
+
+  EXPECT_THAT(in_checkpoints(),
+              UnorderedElementsAre("00000002", "00000004", "00000005", "last", "best"));
+}
+
+TEST_F(CheckpointFolder, PruningRemovesWhatAKilledProcessLeft) {
+  save(1, 1);
+  make_folders(checkpoints / ".00000002.tmp-0000abcd");
+  write_atomically(checkpoints / ".00000002.tmp-0000abcd" / "model.safetensors", "half");
+  prune_checkpoints(run.path(), 0);
+
+  EXPECT_THAT(in_checkpoints(), UnorderedElementsAre("00000001", "last"));
+}
+
+// ---- in the background
+
+TEST_F(Checkpoint, WrittenInTheBackgroundIsOfTheMomentItWasSaved) {
+  FlatBuffer values = filled(1);
+  std::vector<std::string> told;
+  CheckpointWriter writer(
+      run.path(), 0, [&](const fs::path& path, const SaveOrder& order) {
+        told.push_back(path.filename().string() + (order.best ? " best" : ""));
+      });
+  CheckpointState state;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    values = filled(seed);
+    state.step = seed;
+    writer.save({.state = state,
+                 .model = {{layout, values}},
+                 .optimizer = {{layout, values, ".m"}},
+                 .config = "a: 1\n"},
+                {.best = seed == 2});
+    values = filled(99);
+  }
+  writer.finish();
+
+  EXPECT_THAT(told, ElementsAre("00000001", "00000002 best", "00000003"));
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    EXPECT_EQ(loaded_digest(checkpoints / checkpoint_name(seed)), digest(seed));
+  }
+  EXPECT_EQ(fs::read_symlink(checkpoints / "last"), "00000003");
+  EXPECT_EQ(fs::read_symlink(checkpoints / "best"), "00000002");
+}
+
+TEST_F(Checkpoint, ThatFailsInTheBackgroundIsToldOnceAndHarmsNoOther) {
+  save(5, 1);
+  CheckpointWriter writer(run.path(), 0);
+  const FlatBuffer values = filled(2);
+  CheckpointState state;
+  state.step = 6;
+  const CheckpointContent content{
+      .state = state, .model = {{layout, values}}, .optimizer = {}, .config = ""};
+  {
+    const FileLimit limit(100'000);
+    writer.save(content, {});
+    expect_error(InputKind::storage, {"model.safetensors"}, [&] { writer.finish(); });
+  }
+  EXPECT_NO_THROW(writer.rethrow_failure());
+  EXPECT_EQ(find_checkpoint(run.path()).filename(), "00000005");
+
+  writer.save(content, {});
+  writer.finish();
+  EXPECT_EQ(find_checkpoint(run.path()).filename(), "00000006");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "convoy/base/temporary_folder.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/train/checkpoint.h"
+#include "convoy/train/checkpoint_folder.h"
 #include "tests/data/expect_error.h"
 #include "tests/train/small_settings.h"
 

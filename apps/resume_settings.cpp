@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "apps/resume_settings.h"
+
+#include <fmt/format.h>
+
+#include "convoy/train/checkpoint.h"
+#include "convoy/train/resume.h"
+
+namespace convoy {
+namespace {
+
+std::string describe(const SettingChange& change) {
+  return fmt::format("changed   {}: {} -> {}{}", change.name, change.before, change.now,
+                     change.other_bits ? " (leads to other bits)" : "");
+}
+
+/// A run that is given another name goes on in a folder of its own.
+void choose_folder(ResumeSource& source, Settings& settings) {
+  const bool renamed = source.run && source.checkpoint && !settings.run.name.empty() &&
+                       settings.run.name != source.run->filename();
+  if (renamed) source.run.reset();
+  settings.train.resume = source.path();
+  if (!source.run) return;
+  settings.run.dir = source.run->parent_path();
+  settings.run.name = source.run->filename();
+}
+
+/// The run's own settings first; whatever the command line changes is noted or refused.
+void lay_over_the_run(const SettingArguments& arguments, const ResumeSource& source,
+                      ResumedSettings& result) {
+  const std::filesystem::path config = *source.checkpoint / kConfigFile;
+  SettingArguments over_the_run = arguments;
+  over_the_run.files.insert(over_the_run.files.begin(), config);
+  result.settings = over_the_run.resolve();
+  const Settings before = SettingArguments{{}, {config}}.resolve();
+  const std::vector<SettingChange> changes = setting_changes(before, result.settings);
+  refuse_other_bits(changes, result.settings);
+  result.notes = source.damaged;
+  for (const SettingChange& change : changes) result.notes.push_back(describe(change));
+}
+
+}  // namespace
+
+ResumedSettings resume_settings(const SettingArguments& arguments) {
+  ResumedSettings result{.settings = arguments.resolve(), .notes = {}};
+  std::optional<ResumeSource> source = find_resume_source(result.settings);
+  if (!source) {
+    if (result.settings.train.resume.empty()) return result;
+    result.notes.push_back(fmt::format("resume    nothing to go on with in {}: a new run",
+                                       result.settings.run.dir));
+    result.settings.train.resume.clear();
+    return result;
+  }
+  if (source->checkpoint) lay_over_the_run(arguments, *source, result);
+  choose_folder(*source, result.settings);
+  return result;
+}
+
+}  // namespace convoy

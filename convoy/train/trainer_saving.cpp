@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trainer saves, and how it goes on from it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/error.h"
+#include "convoy/train/checkpoint_folder.h"
+#include "convoy/train/resume.h"
+#include "convoy/train/settings_fault.h"
+#include "convoy/train/trainer.h"
+
+namespace convoy {
+namespace {
+
+constexpr const char* kTrained = ".trained";  // values whose average is the model
+
+std::vector<SavedPart> saved(const std::vector<LoadedPart>& parts) {
+  std::vector<SavedPart> list;
+  for (const LoadedPart& part : parts) {
+    list.push_back({part.layout, part.numbers, part.suffix});
+  }
+  return list;
+}
+
+void broadcast(Comm& comm, FlatBuffer& numbers) {
+  comm.broadcast(std::as_writable_bytes(numbers.view({0, numbers.size()})), /*root=*/0);
+}
+
+void broadcast(Comm& comm, std::string& text) {
+  std::uint64_t size = text.size();
+  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), /*root=*/0);
+  text.resize(size);
+  comm.broadcast(std::as_writable_bytes(std::span(text)), /*root=*/0);
+}
+
+}  // namespace
+
+std::vector<LoadedPart> Trainer::model_parts() {
+  return {{work_.layout, average_ ? average_->average() : values_},
+          {work_.statistics_layout,
+           average_statistics_ ? average_statistics_->average() : statistics_}};
+}
+
+std::vector<LoadedPart> Trainer::optimizer_parts() {
+  std::vector<LoadedPart> parts;
+  for (const OptimizerSlot& slot : optimizer_.slots()) {
+    parts.push_back({work_.layout, slot.numbers, "." + std::string(slot.name)});
+  }
+  if (!average_) return parts;
+  parts.push_back({work_.layout, values_, kTrained});
+  parts.push_back({work_.statistics_layout, statistics_, kTrained});
+  return parts;
+}
+
+CheckpointState Trainer::state(const Records& records, bool evaluated) const {
+  const std::size_t consumed =
+      std::min(records.steps_in_this_epoch() *
+                   static_cast<std::size_t>(settings_.train.batch_size),
+               loader_.samples_per_epoch());
+  return {.model = settings_.model.name,
+          .data = settings_.data.name,
+          .step = records.steps(),
+          .epoch = records.epoch(),
+          .samples = consumed,
+          .evaluated = evaluated,
+          .seed = settings_.train.seed,
+          .lanes = order_.lanes(),
+          .learning_rate = records.learning_rate(),
+          .normalization = work_.normalization,
+          .epoch_sum = records.epoch_sum(),
+          .best = best_};
+}
+
+/// The first rank's work; the others have the same numbers.
+void Trainer::save(const Records& records, bool evaluated, bool best) {
+  if (!writer_) return;
+  writer_->save({.state = state(records, evaluated),
+                 .model = saved(model_parts()),
+                 .optimizer = saved(optimizer_parts()),
+                 .config = to_yaml(repeatable(settings_, comm_.ranks()))},
+                {.best = best});
+  saved_step_ = records.steps();
+}
+
+/// Requires: the first rank.
+void Trainer::save_at_end(const Records& records) {
+  if (saved_step_ != records.steps()) save(records, /*evaluated=*/false);
+  writer_->finish();
+}
+
+bool Trainer::note_best(const LossSum& judged, const Records& records) {
+  const bool by_loss = settings_.checkpoint.best_metric == "loss";
+  const double value = by_loss ? judged.mean_loss() : judged.accuracy();
+  if (best_ && (by_loss ? value >= best_->value : value <= best_->value)) return false;
+  best_ = BestMark{.value = value, .step = records.steps(), .epoch = records.epoch()};
+  return true;
+}
+
+/// On the first rank, before any rank talks to another. A run that was killed before its
+/// first checkpoint begins again.
+void Trainer::restore() {
+  const std::filesystem::path from = settings_.train.resume;
+  if (is_run_folder(from) && list_checkpoints(from).empty()) return;
+  const std::filesystem::path checkpoint = find_checkpoint(from);
+  restored_ = load_checkpoint(checkpoint, model_parts(), optimizer_parts());
+  if (restored_->lanes == order_.lanes() || settings_.train.resume_force) return;
+  throw settings_error(
+      {.where = "train.lanes",
+       .found = fmt::format("{}", order_.lanes()),
+       .expected = fmt::format("{}, as in {}", restored_->lanes, checkpoint.string()),
+       .hint = "other lanes lead to other bits; train.resume_force=true takes them"});
+}
+
+/// All ranks take what the first one has restored: only that one needs the files.
+void Trainer::share_restored() {
+  std::string text = restored_ ? to_json(*restored_).dump() : "";
+  broadcast(comm_, text);
+  if (text.empty()) return;
+  restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
+  for (const LoadedPart& part : model_parts()) broadcast(comm_, part.numbers);
+  for (const LoadedPart& part : optimizer_parts()) broadcast(comm_, part.numbers);
+  best_ = restored_->best;
+}
+
+Trainer::Position Trainer::first_position() const {
+  if (!restored_) return {};
+  if (restored_->evaluated) return {.epoch = restored_->epoch + 1, .batch = 0};
+  const auto batch = static_cast<std::size_t>(settings_.train.batch_size);
+  return {.epoch = restored_->epoch, .batch = (restored_->samples + batch - 1) / batch};
+}
+
+}  // namespace convoy
