@@ -10,7 +10,9 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
+#include "convoy/optimizer/registry.h"
 #include "convoy/train/checkpoint.h"
+#include "convoy/train/measured_statistics.h"
 #include "convoy/train/shared_evaluation.h"
 #include "convoy/train/whitening.h"
 
@@ -42,22 +44,22 @@ Trainer::Trainer(const Settings& settings, Comm& comm)
                team_),
       lanes_(network_, work_.layout, own_lanes(), team_),
       evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
-      optimizer_(work_.layout, chosen_sgd(settings, work_.layout), team_),
+      optimizer_(make_optimizer(settings.optimizer.name, work_.layout,
+                                chosen_optimizer(settings, work_.layout), team_)),
+      clip_(make_clip(settings, work_.layout, team_)),
       async_(comm),
-      strategy_(make_strategy(strategy_name_, replica(), {comm, async_, order_},
+      strategy_(make_strategy(strategy_name_, replica(), peers(),
                               chosen_strategy_options(settings))),
       own_work_(*strategy_, work_.layout.segments().size(),
                 chosen_delay(settings, comm.rank(), comm.ranks())),
       agreement_(async_, order_, comm.rank()),
       loader_(work_.data.train, work_.samples.train,
               training_loader(settings, work_, own_lanes())),
-      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
+      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())),
+      judgement_(settings) {
   set_first_values();
-  if (settings.train.ema == 0) return;
-  average_.emplace(work_.layout, settings.train.ema, team_);
-  average_->update(0, {0, values_.size()}, values_);
-  average_statistics_.emplace(work_.statistics_layout, settings.train.ema, team_);
-  average_statistics_->update(0, {0, statistics_.size()}, statistics_);
+  if (settings.train.ema == 0 && settings.train.swa_start == 0) return;
+  averages_.emplace(settings.train, work_.layout, work_.statistics_layout, team_);
 }
 
 void Trainer::set_first_values() {
@@ -79,7 +81,8 @@ Replica Trainer::replica() {
           .statistics = statistics_,
           .gradients = lanes_.gradients(),
           .found_statistics = lanes_.found_statistics(),
-          .optimizer = optimizer_};
+          .optimizer = *optimizer_,
+          .clip = clip_ ? &*clip_ : nullptr};
 }
 
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
@@ -98,10 +101,17 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
     train_epoch(epoch, records, stop, outcome);
     const bool sound = outcome.code == ExitCode::done;
     more = sound && records.steps() < steps_planned();
-    if (sound && !work_.samples.validation.empty()) evaluate("val", records, outcome);
-    if (more && work_.samples.validation.empty()) evaluate("test", records, outcome);
+    if (sound) average_epoch(records);
+    if (sound && judged_split() == "val") evaluate("val", records, outcome);
+    if (more && judged_split() == "test") {
+      outcome.test = evaluate("test", records, outcome);
+    }
+    more = more && goes_on(outcome);
+    if (more) outcome.test.reset();
   }
-  if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records, outcome);
+  if (outcome.code == ExitCode::done && !outcome.test) {
+    outcome.test = evaluate("test", records, outcome);
+  }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
   const std::vector<RankTotals> ranks = agree_on_weights();
@@ -124,6 +134,7 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
     const Stopwatch watch_of_step;
     const double rate = update(*batch, records.steps(), stop);
     const LossSum loss = finish_agreement();
+    if (clip_) records.gradient_norm(clip_->norm());
     records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
     if (on_step_) on_step_(records.steps());
     if (is_over(records, loss, outcome)) break;
@@ -134,19 +145,49 @@ void Trainer::train_epoch(int epoch, Records& records, const StopRequest& stop,
 
 /// One update, number `step` from 0. Returns the learning rate it was made with.
 double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& stop) {
-  const StepRates rates = schedule_.at(step);
-  optimizer_.start_step(step, rates);
+  StepRates rates = schedule_.at(step);
+  rates.rate *= judgement_.rate_factor();
+  optimizer_->start_step(step, rates);
   const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
   own_work_.begin(step);
   lanes_.run({{batch.images, batch.labels}, batch.whole}, values_, key, own_work_);
   start_agreement(stop);
   strategy_->step();
   lanes_.follow_statistics(batch.whole, statistics_);
-  if (average_) {
-    average_->update(step, {0, values_.size()}, values_);
-    average_statistics_->update(step, {0, statistics_.size()}, statistics_);
-  }
+  if (averages_) averages_->after_step({values_, statistics_});
   return rates.rate;
+}
+
+/// Takes the values into the average, if the epoch is whole and one of those averaged.
+void Trainer::average_epoch(const Records& records) {
+  const bool whole = records.steps_in_this_epoch() == loader_.batches_per_epoch();
+  if (!averages_ || !whole || !averages_->after_epoch(records.epoch(), values_)) return;
+  const Stopwatch watch;
+  const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(records.steps())};
+  measure_statistics({loader_, lanes_, peers(), key}, records.epoch(),
+                     averages_->values(), averages_->statistics());
+  seconds_.evaluating += watch.seconds();
+  reporting_.data_seconds = loader_.seconds_waited();  // of no step
+}
+
+/// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
+bool Trainer::goes_on(Outcome& outcome) const {
+  if (outcome.code != ExitCode::done) return false;
+  const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
+  if (reason) outcome.reason = *reason;
+  return !reason;
+}
+
+CourseState Trainer::course_state() const {
+  return {.plateau = judgement_.plateau().state(),
+          .early_stop = judgement_.early_stop().state(),
+          .averaged = averages_ ? averages_->count() : 0};
+}
+
+void Trainer::set_course_state(const CourseState& state) {
+  judgement_.plateau().set_state(state.plateau);
+  judgement_.early_stop().set_state(state.early_stop);
+  if (averages_) averages_->set_count(state.averaged);
 }
 
 /// Begins to tell all ranks of the step whose backward is over.
@@ -197,11 +238,14 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
       split == "val"
           ? EvaluationSet{work_.data.train, work_.samples.validation, work_.normalization}
           : all_of(work_.data.test, work_.normalization);
-  EvaluationResult result =
-      convoy::evaluate(set, {values(), statistics()}, evaluator_, comm_);
+  EvaluationResult result = convoy::evaluate(set, weights(), evaluator_, comm_);
   seconds_.evaluating += watch.seconds();
   records.evaluation(split, result.sum, watch.seconds());
-  if (!std::isfinite(result.sum.loss)) declare_diverged(records, outcome);
+  if (!std::isfinite(result.sum.loss)) {
+    declare_diverged(records, outcome);
+  } else if (split == judged_split()) {
+    judgement_.take_in(result.sum, records.epoch());
+  }
   return result;
 }
 
