@@ -106,7 +106,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
     if (more && judged_split() == "test") {
       outcome.test = evaluate("test", records, outcome);
     }
-    more = more && goes_on(outcome);
+    more = more && goes_on(records, outcome);
     if (more) outcome.test.reset();
   }
   if (outcome.code == ExitCode::done && !outcome.test) {
@@ -171,11 +171,13 @@ void Trainer::average_epoch(const Records& records) {
 }
 
 /// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
-bool Trainer::goes_on(Outcome& outcome) const {
+bool Trainer::goes_on(Records& records, Outcome& outcome) const {
   if (outcome.code != ExitCode::done) return false;
   const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
-  if (reason) outcome.reason = *reason;
-  return !reason;
+  if (!reason) return true;
+  outcome.reason = *reason;
+  records.say("the run ends: " + *reason);
+  return false;
 }
 
 CourseState Trainer::course_state() const {

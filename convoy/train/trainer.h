@@ -102,7 +102,7 @@ class Trainer {
   LossSum finish_agreement();
   bool is_over(const Records& records, const LossSum& loss, Outcome& outcome) const;
   void average_epoch(const Records& records);
-  bool goes_on(Outcome& outcome) const;
+  bool goes_on(Records& records, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
   RankTotals totals() const;
   std::vector<RankTotals> agree_on_weights();

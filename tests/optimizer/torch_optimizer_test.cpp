@@ -22,7 +22,7 @@ constexpr std::size_t kWeights = 700, kBiases = 37;
 constexpr std::uint32_t kSteps = 300;
 constexpr double kTolerance = 1e-6;
 
-struct Run {
+struct Course {
   std::string label, name;
   OptimizerOptions options{};
   double rate = 0.01, momentum = 0.9;
@@ -30,8 +30,8 @@ struct Run {
   bool one_cycle = false;
 };
 
-const std::vector<Run>& all_runs() {
-  static const std::vector<Run> runs = {
+const std::vector<Course>& all_runs() {
+  static const std::vector<Course> runs = {
       {.label = "sgd", .name = "sgd"},
       {.label = "sgd with everything",
        .name = "sgd",
@@ -54,7 +54,7 @@ const std::vector<Run>& all_runs() {
   return runs;
 }
 
-json options_of(const Run& run) {
+json options_of(const Course& run) {
   json options = {{"lr", run.rate}, {"weight_decay", run.options.weight_decay}};
   if (run.name == "sgd") {
     options["momentum"] = run.momentum;
@@ -66,7 +66,7 @@ json options_of(const Run& run) {
   return options;
 }
 
-json request_of(const Run& run) {
+json request_of(const Course& run) {
   json request = {{"name", run.name},
                   {"sizes", {kWeights, kBiases}},
                   {"steps", kSteps},
@@ -102,7 +102,7 @@ void expect_near(const json& expected, std::span<const float> found,
   }
 }
 
-void expect_as_torch(const Run& run, const json& expected) {
+void expect_as_torch(const Course& run, const json& expected) {
   const Layout layout = weight_and_bias();
   ThreadTeam team(2);
   FlatBuffer values(layout), gradients(layout);
@@ -141,7 +141,7 @@ void expect_as_torch(const Run& run, const json& expected) {
 
 TEST(TorchOptimizers, EndWhereOursEnd) {
   json request = json::array();
-  for (const Run& run : all_runs()) request.push_back(request_of(run));
+  for (const Course& run : all_runs()) request.push_back(request_of(run));
   const json expected = ask_torch("optimizer/torch_optimizers.py", request);
   ASSERT_EQ(expected.size(), all_runs().size());
   for (std::size_t i = 0; i < all_runs().size(); ++i) {
