@@ -178,6 +178,15 @@ TEST_F(Recipe, AveragesWholeEpochsOnly) {
   EXPECT_EQ(trainer.course_state().averaged, 0u);
 }
 
+TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
+  settings.optimizer.name = "adam";
+  const json plain = train("plain");
+  settings.optimizer.momentum = 0.1;
+  EXPECT_EQ(train("momentum").at("weights_sha256"), plain.at("weights_sha256"));
+  settings.optimizer.beta1 = 0.8;
+  EXPECT_NE(train("beta1").at("weights_sha256"), plain.at("weights_sha256"));
+}
+
 TEST_F(Recipe, RecordsTheNormOfClippedGradients) {
   train("plain");
   EXPECT_THROW(of_steps("plain", "grad_norm"), json::out_of_range);
