@@ -87,17 +87,25 @@ PartialSums Lanes::sums(FlatBuffer LaneSums::*kind) {
 
 LossSum Lanes::run(const BatchShare& batch, const FlatBuffer& values, const PassKey& key,
                    PassListener& listener) {
-  check(part_.samples(batch.whole).size() == batch.own.count(),
+  run({batch, values, key, listener});
+  LossSum loss;
+  for (const LossSum& of_lane : losses_) loss += of_lane;
+  return loss;
+}
+
+void Lanes::find_statistics(const BatchShare& batch, const FlatBuffer& values,
+                            const PassKey& key, PassListener& listener) {
+  run({batch, values, key, listener, /*backward=*/false});
+}
+
+void Lanes::run(const Step& step) {
+  check(part_.samples(step.batch.whole).size() == step.batch.own.count(),
         "a share has the samples of its lanes");
-  const Step step{batch, values, key, listener};
   losses_.clear();
   for (std::size_t i = 0; i + 1 < subtrees_.size(); ++i) {
     run_subtree(step, subtrees_[i], partials_[i], 0);
   }
   run_last_subtree(step);
-  LossSum loss;
-  for (const LossSum& of_lane : losses_) loss += of_lane;
-  return loss;
 }
 
 void Lanes::run_last_subtree(const Step& step) {
@@ -127,7 +135,7 @@ void Lanes::run_subtree(const Step& step, Range lanes, LaneSums& sums,
   LaneSums& left = sub_sums_[depth];
   run_subtree(step, {lanes.begin, middle}, left, depth + 1);
   run_subtree(step, {middle, lanes.end}, sums, depth + 1);
-  add({0, layout_.size()}, left.gradients, sums.gradients);
+  if (step.backward) add({0, layout_.size()}, left.gradients, sums.gradients);
   add({0, sums.statistics.size()}, left.statistics, sums.statistics);
 }
 
@@ -150,18 +158,19 @@ void Lanes::forward_lane(const Step& step, std::size_t lane, FlatBuffer& found,
 
 void Lanes::backward_lane(const Step& step, FlatBuffer& gradients,
                           PassListener& listener) {
+  if (!step.backward) return;
   const float scale = 1.0f / static_cast<float>(step.batch.whole);
   network_.backward(scale, step.values, gradients, listener);
 }
 
-void Lanes::follow_statistics(std::size_t batch, FlatBuffer& running) const {
+void Lanes::follow_statistics(std::size_t batch, FlatBuffer& running, float rate) const {
   const FlatBuffer& sum = partials_.back().statistics;
   check(running.size() == sum.size(), "statistics fit the network");
   const double part = 1.0 / static_cast<double>(std::min(batch, part_.lanes));
   for (std::size_t i = 0; i < running.size(); ++i) {
     const auto mean = static_cast<float>(sum.data()[i] * part);
     float& follower = running.data()[i];
-    follower += kStatisticsRate * (mean - follower);
+    follower += rate * (mean - follower);
   }
 }
 

@@ -53,6 +53,10 @@ class Lanes {
   LossSum run(const BatchShare& batch, const FlatBuffer& values, const PassKey& key,
               PassListener& listener);
 
+  /// As run(), but forward only: what batch norms find with these values.
+  void find_statistics(const BatchShare& batch, const FlatBuffer& values,
+                       const PassKey& key, PassListener& listener);
+
   /// Of the last run(), lane by lane.
   std::span<const LossSum> losses() const { return losses_; }
 
@@ -61,7 +65,8 @@ class Lanes {
 
   /// Has the running statistics follow the mean of what all lanes of a batch found.
   /// Requires: found_statistics().whole() is the sum over all of them.
-  void follow_statistics(std::size_t batch, FlatBuffer& running) const;
+  void follow_statistics(std::size_t batch, FlatBuffer& running,
+                         float rate = kStatisticsRate) const;
 
   /// Memory of all gradients.
   std::size_t gradient_bytes() const {
@@ -87,8 +92,10 @@ class Lanes {
     const FlatBuffer& values;
     PassKey key;
     PassListener& listener;
+    bool backward = true;  // or forward alone
   };
 
+  void run(const Step& step);
   void reserve_buffers(const Layout& layout, const Layout& statistics);
   PartialSums sums(FlatBuffer LaneSums::*kind);
   void run_subtree(const Step& step, Range lanes, LaneSums& sums, std::size_t depth);

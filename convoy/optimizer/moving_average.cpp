@@ -5,12 +5,10 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/optimizer/stretches.h"
 
 namespace convoy {
 namespace {
-
-// Elements a task averages: both streams of this length fit the second-level cache.
-constexpr std::size_t kChunk = 16 << 10;
 
 void average_chunk(float gain, std::size_t count, const float* __restrict numbers,
                    float* __restrict average) {
@@ -21,22 +19,22 @@ void average_chunk(float gain, std::size_t count, const float* __restrict number
 
 }  // namespace
 
-MovingAverage::MovingAverage(const Layout& layout, double decay, ThreadTeam& team)
-    : average_(layout), gain_(static_cast<float>(1 - decay)), team_(team) {
-  check(decay >= 0 && decay < 1, "an average forgets");
+MovingAverage::MovingAverage(const Layout& layout, std::optional<double> decay,
+                             ThreadTeam& team)
+    : average_(layout), decay_(decay), team_(team) {
+  check(!decay || (*decay >= 0 && *decay < 1), "an average forgets");
 }
 
-void MovingAverage::update(std::size_t step, Range range, const FlatBuffer& numbers) {
+void MovingAverage::update(std::size_t count, Range range, const FlatBuffer& numbers) {
   check(numbers.size() == average_.size(), "an average is of one layout");
-  if (step == 0) {
+  if (count == 0) {
     std::ranges::copy(numbers.view(range), average_.view(range).begin());
     return;
   }
-  const std::size_t chunks = (range.size() + kChunk - 1) / kChunk;
-  team_.run(chunks, [&](std::size_t chunk, int) {
-    const std::size_t begin = range.begin + chunk * kChunk;
-    const std::size_t count = std::min(kChunk, range.end - begin);
-    average_chunk(gain_, count, numbers.data() + begin, average_.data() + begin);
+  const double gain = decay_ ? 1 - *decay_ : 1 / (static_cast<double>(count) + 1);
+  run_chunks(team_, range, [&](Range chunk) {
+    average_chunk(static_cast<float>(gain), chunk.size(), numbers.data() + chunk.begin,
+                  average_.data() + chunk.begin);
   });
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MovingAverage: what a flat buffer has been lately, as exponential moving average.
+// MovingAverage: what a flat buffer has been lately, or on the whole.
 //
-//   average = decay * average + (1 - decay) * numbers
+//   exponential   average = decay * average + (1 - decay) * numbers
+//   equal         average += (numbers - average) / (how many there were + 1)
 //
-// It starts from the numbers after the first step, as PyTorch's AveragedModel does.
-// Averaged values often do better than the last ones, which still carry the noise of
-// their last steps.
+// It starts from the first numbers, as PyTorch's AveragedModel does. Averaged values
+// often do better than the last ones, which still carry the noise of their last steps.
 
 #pragma once
+
+#include <optional>
 
 #include "convoy/base/thread_team.h"
 #include "convoy/params/flat_buffer.h"
@@ -17,12 +19,13 @@ namespace convoy {
 
 class MovingAverage {
  public:
-  /// Borrows the team for as long as it lives. Requires: 0 <= decay < 1.
-  MovingAverage(const Layout& layout, double decay, ThreadTeam& team);
+  /// Borrows the team for as long as it lives. Without a decay the average is an equal
+  /// one. Requires: 0 <= decay < 1.
+  MovingAverage(const Layout& layout, std::optional<double> decay, ThreadTeam& team);
 
-  /// Takes in the numbers in `range` as they are after step number `step`, from 0. Each
-  /// element once a step. Requires: a buffer of the same layout.
-  void update(std::size_t step, Range range, const FlatBuffer& numbers);
+  /// Takes in the numbers in `range`, after `count` times before. Requires: a buffer of
+  /// the same layout.
+  void update(std::size_t count, Range range, const FlatBuffer& numbers);
 
   /// Zero before the first update.
   const FlatBuffer& average() const { return average_; }
@@ -30,7 +33,7 @@ class MovingAverage {
 
  private:
   FlatBuffer average_;
-  float gain_;  // 1 - decay
+  std::optional<double> decay_;
   ThreadTeam& team_;
 };
 

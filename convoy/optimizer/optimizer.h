@@ -22,6 +22,15 @@ struct OptimizerSlot {
   FlatBuffer& numbers;
 };
 
+/// Gradients, borrowed, and what each of them is multiplied with before it is used.
+struct ScaledGradients {
+  ScaledGradients(const FlatBuffer& numbers, float scale = 1)
+      : numbers(numbers), scale(scale) {}
+
+  const FlatBuffer& numbers;
+  float scale;
+};
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -33,7 +42,8 @@ class Optimizer {
   virtual std::vector<OptimizerSlot> slots() = 0;
 
   /// Updates the values in `range` from the gradients there. Each element once a step.
-  virtual void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) = 0;
+  virtual void update(Range range, FlatBuffer& values,
+                      const ScaledGradients& gradients) = 0;
 };
 
 }  // namespace convoy

@@ -35,12 +35,28 @@ StepRates Schedule::at(std::size_t step) const {
   StepRates rates = {options_.rate, options_.momentum};
   if (step < warmup_steps_) {
     rates.rate *= static_cast<double>(step + 1) / static_cast<double>(warmup_steps_);
-  } else if (options_.curve == Curve::step) {
-    rates.rate = stepped(step);
-  } else if (options_.curve == Curve::cosine) {
-    rates.rate = cosine(step);
+  } else {
+    rates.rate = along_curve(step);
   }
   return rates;
+}
+
+double Schedule::along_curve(std::size_t step) const {
+  const double rate = options_.rate;
+  switch (options_.curve) {
+    case Curve::step:
+      return stepped(step);
+    case Curve::exponential:
+      return exponential(step);
+    case Curve::cosine:
+      return along_cosine(rate, options_.min_rate, part_after_warmup(step));
+    case Curve::linear:
+      return along_line(rate, rate * options_.end_factor, part_after_warmup(step));
+    case Curve::constant:
+    case Curve::onecycle:
+      break;
+  }
+  return rate;
 }
 
 double Schedule::stepped(std::size_t step) const {
@@ -54,11 +70,18 @@ double Schedule::stepped(std::size_t step) const {
   return options_.rate * std::pow(options_.gamma, static_cast<double>(changes));
 }
 
-double Schedule::cosine(std::size_t step) const {
-  // A run that ends within the warm-up never asks.
+double Schedule::exponential(std::size_t step) const {
+  const std::size_t epochs =
+      step / options_.steps_in_epoch - warmup_steps_ / options_.steps_in_epoch;
+  return options_.rate * std::pow(options_.gamma, static_cast<double>(epochs));
+}
+
+/// How much of the run after the warm-up is over. A run that ends within the warm-up
+/// never asks.
+double Schedule::part_after_warmup(std::size_t step) const {
   const double part = static_cast<double>(step - warmup_steps_) /
                       static_cast<double>(options_.steps - warmup_steps_);
-  return along_cosine(options_.rate, options_.min_rate, std::min(part, 1.0));
+  return std::min(part, 1.0);
 }
 
 /// As PyTorch has it: the top may lie between two steps, and the last step is the end.

@@ -2,14 +2,18 @@
 //
 // Schedule: learning rate and momentum of every step, with PyTorch's curves.
 //
-//   constant   the rate stays
-//   step       times gamma every so many epochs, or at milestones (StepLR, MultiStepLR)
-//   cosine     half a cosine from the rate to min_rate over the run (CosineAnnealingLR)
-//   onecycle   up to max_rate and down to almost nothing, momentum the other way
-//              (OneCycleLR with two phases)
+//   constant     the rate stays
+//   step         times gamma every so many epochs, or at milestones (StepLR,
+//                MultiStepLR)
+//   exponential  times gamma every epoch (ExponentialLR)
+//   cosine       half a cosine from the rate to min_rate over the run (CosineAnnealingLR)
+//   linear       a line from the rate to rate * end_factor over the run (LinearLR)
+//   onecycle     up to max_rate and down to almost nothing, momentum the other way
+//                (OneCycleLR with two phases)
 //
 // All but onecycle may begin with a warm-up: rate * 1/n, 2/n ... over n steps, after
-// which cosine takes the steps that are left. A schedule is a pure function of the step.
+// which cosine and linear take the steps that are left, and exponential counts epochs. A
+// schedule is a pure function of the step; what depends on evaluations is in plateau.h.
 
 #pragma once
 
@@ -19,7 +23,7 @@
 
 namespace convoy {
 
-enum class Curve { constant, step, cosine, onecycle };
+enum class Curve { constant, step, exponential, cosine, linear, onecycle };
 
 struct OneCycle {
   double max_rate = 1;
@@ -43,13 +47,14 @@ struct ScheduleOptions {
   std::vector<double> milestones{};  // epochs; if any, instead of every step_epochs
   double gamma = 0.1;
   double min_rate = 0;
+  double end_factor = 0.01;
   OneCycle one_cycle{};
 };
 
 /// What an update is made with.
 struct StepRates {
   double rate = 0;
-  double momentum = 0;
+  double momentum = 0;  // or Adam's beta1
 };
 
 class Schedule {
@@ -61,8 +66,10 @@ class Schedule {
   StepRates at(std::size_t step) const;
 
  private:
+  double along_curve(std::size_t step) const;
   double stepped(std::size_t step) const;
-  double cosine(std::size_t step) const;
+  double exponential(std::size_t step) const;
+  double part_after_warmup(std::size_t step) const;
   StepRates one_cycle(std::size_t step) const;
 
   ScheduleOptions options_;

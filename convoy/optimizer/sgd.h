@@ -13,6 +13,7 @@
 
 #include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/stretches.h"
 
 namespace convoy {
 
@@ -32,29 +33,11 @@ class Sgd final : public Optimizer {
 
   void start_step(std::size_t step, const StepRates& rates) override;
   std::vector<OptimizerSlot> slots() override { return {{"momentum_buffer", velocity_}}; }
-  void update(Range range, FlatBuffer& values, const FlatBuffer& gradients) override;
+  void update(Range range, FlatBuffer& values, const ScaledGradients& gradients) override;
 
  private:
-  /// How segments are updated.
-  struct Manner {
-    float weight_decay = 0;
-    bool frozen = false;
-
-    bool operator==(const Manner&) const = default;
-  };
-
-  /// A range of the buffer that is updated in one manner.
-  struct Stretch {
-    std::size_t end;  // it begins where the one before ends
-    Manner manner;
-  };
-
-  void plan_stretches(const Layout& layout);
-  Manner manner_of(const Segment& segment, SegmentId id) const;
-  void update_chunk(Range range, FlatBuffer& values, const FlatBuffer& gradients);
-
   SgdOptions options_;
-  std::vector<Stretch> stretches_;
+  Stretches stretches_;
   FlatBuffer velocity_;
   ThreadTeam& team_;
 };

@@ -24,7 +24,7 @@ constexpr Entry kStrategies[] = {
      [](const Replica& replica, const Peers&,
         const StrategyOptions&) -> std::unique_ptr<Strategy> {
        return std::make_unique<Single>(replica.values, replica.gradients.whole(),
-                                       replica.optimizer);
+                                       replica.optimizer, replica.clip);
      }},
     {"gather_scatter", false,
      [](const Replica& replica, const Peers& peers,

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/partial_sums.h"
@@ -21,9 +22,10 @@ struct Replica {
   PartialSums gradients;
   PartialSums found_statistics;
   Optimizer& optimizer;
+  ClipNorm* clip = nullptr;  // if gradients are clipped
 
   /// New values from the gradients' sum.
-  void update() const { optimizer.update({0, values.size()}, values, gradients.whole()); }
+  void update() const { update_all(optimizer, clip, values, gradients.whole()); }
 };
 
 /// A stretch of partial sums that is exchanged in one go.

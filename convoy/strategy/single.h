@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/strategy/strategy.h"
@@ -13,15 +14,17 @@ namespace convoy {
 class Single final : public Strategy {
  public:
   /// Borrows everything; the caller keeps it alive for as long as the strategy.
-  Single(FlatBuffer& values, const FlatBuffer& gradients, Optimizer& optimizer)
-      : values_(values), gradients_(gradients), optimizer_(optimizer) {}
+  Single(FlatBuffer& values, const FlatBuffer& gradients, Optimizer& optimizer,
+         ClipNorm* clip = nullptr)
+      : values_(values), gradients_(gradients), optimizer_(optimizer), clip_(clip) {}
 
-  void step() override { optimizer_.update({0, values_.size()}, values_, gradients_); }
+  void step() override { update_all(optimizer_, clip_, values_, gradients_); }
 
  private:
   FlatBuffer& values_;
   const FlatBuffer& gradients_;
   Optimizer& optimizer_;
+  ClipNorm* clip_;  // if any
 };
 
 }  // namespace convoy

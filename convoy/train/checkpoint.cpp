@@ -138,9 +138,14 @@ CheckpointState load_checkpoint(const fs::path& checkpoint,
                                 const std::vector<LoadedPart>& model,
                                 const std::vector<LoadedPart>& optimizer) {
   CheckpointState state = load_state(checkpoint);
+  load_numbers(checkpoint, model, optimizer);
+  return state;
+}
+
+void load_numbers(const fs::path& checkpoint, const std::vector<LoadedPart>& model,
+                  const std::vector<LoadedPart>& optimizer) {
   load_values(checkpoint / kModelFile, model);
   if (!optimizer.empty()) load_values(checkpoint / kOptimizerFile, optimizer);
-  return state;
 }
 
 void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {

@@ -65,6 +65,11 @@ CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
                                 const std::vector<LoadedPart>& model,
                                 const std::vector<LoadedPart>& optimizer = {});
 
+/// Only the numbers of a checkpoint that has been verified. Throws as load_checkpoint().
+void load_numbers(const std::filesystem::path& checkpoint,
+                  const std::vector<LoadedPart>& model,
+                  const std::vector<LoadedPart>& optimizer);
+
 /// Fills the parts from a safetensors file: every segment must be there with its shape.
 /// Other tensors in the file do not matter (PyTorch counts batches in one).
 void load_values(const std::filesystem::path& file, const std::vector<LoadedPart>& parts);

@@ -14,6 +14,7 @@
 
 #include "convoy/loader/normalization.h"
 #include "convoy/network/loss.h"
+#include "convoy/train/course_state.h"
 
 namespace convoy {
 
@@ -38,8 +39,7 @@ struct CheckpointState {
   Normalization normalization;
   LossSum epoch_sum;  // of that epoch's steps so far
   std::optional<BestMark> best;
-  /// What decides over the run's course from evaluation to evaluation, by name.
-  nlohmann::ordered_json controls = nlohmann::ordered_json::object();
+  CourseState course;
 };
 
 nlohmann::ordered_json to_json(const CheckpointState& state);

@@ -78,14 +78,17 @@ ProgressState Records::progress_state() const {
 
 void Records::write_step(const LossSum& loss) {
   const std::vector<RankPace> ranks = pace_.window();
-  record({{"kind", "step"},
-          {"step", steps_},
-          {"epoch", epoch_},
-          {"loss", loss.mean_loss()},
-          {"accuracy", loss.accuracy()},
-          {"lr", learning_rate_},
-          {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())},
-          {"ranks", as_json(ranks)}});
+  nlohmann::ordered_json line = {
+      {"kind", "step"},
+      {"step", steps_},
+      {"epoch", epoch_},
+      {"loss", loss.mean_loss()},
+      {"accuracy", loss.accuracy()},
+      {"lr", learning_rate_},
+      {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())}};
+  if (gradient_norm_) line["grad_norm"] = *gradient_norm_;
+  line["ranks"] = as_json(ranks);
+  record(line);
   note_straggler(ranks);
   pace_.start_window();
   window_sum_ = {};

@@ -47,6 +47,9 @@ class Records {
 
   void start_epoch(int epoch);
 
+  /// The norm of the gradient of the next step() to be recorded.
+  void gradient_norm(double norm) { gradient_norm_ = norm; }
+
   /// One step is done: its loss, how long it took from batch to new values, the learning
   /// rate it was made with, and what each rank said of it.
   void step(const LossSum& loss, double seconds, double learning_rate,
@@ -86,6 +89,7 @@ class Records {
   std::size_t steps_before_ = 0;         // this process began
   std::size_t images_before_epoch_ = 0;  // since it began
   double learning_rate_ = 0;             // of the last step
+  std::optional<double> gradient_norm_;  // of the last step, if it is known
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation

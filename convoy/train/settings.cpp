@@ -35,6 +35,12 @@ void check_lanes(const TrainSettings& train, const SettingOrigins& origins) {
 }
 
 void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
+  if (optimizer.nesterov && optimizer.name != "sgd") {
+    throw settings_error({.where = origin(origins, "optimizer.nesterov"),
+                          .found = "true with optimizer=" + optimizer.name,
+                          .expected = "false, or optimizer=sgd",
+                          .hint = ""});
+  }
   if (!optimizer.nesterov || optimizer.momentum > 0) return;
   throw settings_error({.where = origin(origins, "optimizer.nesterov"),
                         .found = "true with optimizer.momentum=0",
@@ -79,10 +85,30 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
     refuse("schedule.warmup_epochs", schedule.warmup_epochs,
            fmt::format("at most {}, the run's epochs", settings.train.epochs));
   }
-  if (schedule.name == "cosine" && schedule.min_lr > settings.optimizer.lr) {
+  if (schedule.name == "plateau" && schedule.gamma >= 1) {
+    refuse("schedule.gamma", schedule.gamma, "below 1 with schedule=plateau");
+  }
+  const bool has_lowest = schedule.name == "cosine" || schedule.name == "plateau";
+  if (has_lowest && schedule.min_lr > settings.optimizer.lr) {
     refuse("schedule.min_lr", schedule.min_lr,
            fmt::format("at most {}, the learning rate", settings.optimizer.lr));
   }
+}
+
+void check_averages(const TrainSettings& train, const SettingOrigins& origins) {
+  if (train.swa_start > 0 && train.ema > 0) {
+    throw settings_error(
+        {.where = origin(origins, "train.swa_start"),
+         .found = fmt::format("{} with train.ema={}", train.swa_start, train.ema),
+         .expected = "one kind of average",
+         .hint = "train.ema=0 or train.swa_start=0"});
+  }
+  if (train.swa_start <= train.epochs) return;
+  throw settings_error(
+      {.where = origin(origins, "train.swa_start"),
+       .found = fmt::format("{}", train.swa_start),
+       .expected = fmt::format("at most {}, the run's epochs", train.epochs),
+       .hint = "0 averages nothing"});
 }
 
 void check_delay(const InjectSettings& inject, const SettingOrigins& origins) {
@@ -179,6 +205,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_normalization(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
+  check_averages(settings.train, origins);
   check_delay(settings.inject, origins);
   check_run(settings.run, origins);
 }

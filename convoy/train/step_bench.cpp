@@ -10,7 +10,6 @@
 #include "convoy/base/random.h"
 #include "convoy/network/lanes.h"
 #include "convoy/network/models.h"
-#include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/single.h"
 #include "convoy/train/workload.h"
 
@@ -73,8 +72,11 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
                   chosen_network(settings, Lanes::most_samples(batch_size, lane_count)),
                   team);
   Lanes lanes(network, layout, all_lanes(lane_count), team);
-  Sgd optimizer(layout, chosen_sgd(settings, layout), team);
-  Single strategy(values, lanes.gradients().whole(), optimizer);
+  const auto optimizer = make_optimizer(settings.optimizer.name, layout,
+                                        chosen_optimizer(settings, layout), team);
+  std::optional<ClipNorm> clip = make_clip(settings, layout, team);
+  Single strategy(values, lanes.gradients().whole(), *optimizer, clip ? &*clip : nullptr);
+  const Schedule schedule(chosen_schedule(settings, /*steps=*/1, /*steps_in_epoch=*/1));
   const MadeUpBatch batch(batch_size, model.input);
 
   StepBenchResult result{.model = settings.model.name,
@@ -92,6 +94,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
        ++step) {
     if (step == kWarmUpSteps) warm = network.reports();
     const Stopwatch watch;
+    optimizer->start_step(step, schedule.at(0));
     lanes.run(Samples{batch.images, batch.labels}, values, {settings.train.seed, step},
               strategy);
     strategy.step();

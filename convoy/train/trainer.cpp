@@ -10,6 +10,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
+#include "convoy/optimizer/registry.h"
+#include "convoy/train/measured_statistics.h"
 #include "convoy/train/shared_evaluation.h"
 #include "convoy/train/whitening.h"
 
@@ -46,18 +48,23 @@ Trainer::Trainer(const Settings& settings, Comm& comm)
                team_),
       lanes_(network_, work_.layout, own_lanes(), team_),
       evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
-      optimizer_(work_.layout, chosen_sgd(settings, work_.layout), team_),
+      optimizer_(make_optimizer(settings.optimizer.name, work_.layout,
+                                chosen_optimizer(settings, work_.layout), team_)),
+      clip_(make_clip(settings, work_.layout, team_)),
       async_(comm),
-      strategy_(make_strategy(strategy_name_, replica(), {comm, async_, order_},
+      strategy_(make_strategy(strategy_name_, replica(), peers(),
                               chosen_strategy_options(settings))),
       own_work_(*strategy_, work_.layout.segments().size(),
                 chosen_delay(settings, comm.rank(), comm.ranks())),
       agreement_(async_, order_, comm.rank()),
       loader_(work_.data.train, work_.samples.train,
               training_loader(settings, work_, own_lanes())),
-      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())) {
+      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())),
+      judgement_(settings) {
   set_first_values();
-  start_averages();
+  if (settings.train.ema > 0 || settings.train.swa_start > 0) {
+    averages_.emplace(settings.train, work_.layout, work_.statistics_layout, team_);
+  }
   if (!settings.train.resume.empty() && comm.is_first()) restore();
 }
 
@@ -74,21 +81,14 @@ void Trainer::set_first_values() {
       {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
 }
 
-void Trainer::start_averages() {
-  if (settings_.train.ema == 0) return;
-  average_.emplace(work_.layout, settings_.train.ema, team_);
-  average_->update(0, {0, values_.size()}, values_);
-  average_statistics_.emplace(work_.statistics_layout, settings_.train.ema, team_);
-  average_statistics_->update(0, {0, statistics_.size()}, statistics_);
-}
-
 Replica Trainer::replica() {
   return {.layout = work_.layout,
           .values = values_,
           .statistics = statistics_,
           .gradients = lanes_.gradients(),
           .found_statistics = lanes_.found_statistics(),
-          .optimizer = optimizer_};
+          .optimizer = *optimizer_,
+          .clip = clip_ ? &*clip_ : nullptr};
 }
 
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
@@ -128,7 +128,6 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
 /// Each epoch is judged on the validation set, or without one on the test set, whose last
 /// result is the outcome's.
 void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& outcome) {
-  const bool validates = !work_.samples.validation.empty();
   Position from = first_position();
   if (restored_) {
     outcome.train = restored_->epoch_sum;
@@ -137,20 +136,16 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
                     .steps_in_epoch = from.batch,
                     .epoch_sum = restored_->epoch_sum});
   }
-  for (; from.epoch <= settings_.train.epochs; from = {from.epoch + 1}) {
+  for (bool more = true; more && from.epoch <= settings_.train.epochs;
+       from = {from.epoch + 1}) {
     train_epoch(from, records, stop, outcome);
     if (outcome.code != ExitCode::done) return;
-    const EvaluationResult judged =
-        evaluate(validates ? "val" : "test", records, outcome);
+    average_epoch(records);
+    const EvaluationResult judged = evaluate(judged_split(), records, outcome);
     if (outcome.code != ExitCode::done) return;
-    const bool best = note_best(judged.sum, records);
-    const bool ends = records.steps() == steps_planned();
-    const int every = settings_.checkpoint.every_epochs;
-    const bool due = every > 0 && from.epoch % every == 0;
-    if (best || due || ends) save(records, /*evaluated=*/true, best);
-    if (!ends) continue;
-    if (!validates) outcome.test = judged;
-    return;
+    more = records.steps() < steps_planned() && goes_on(records, outcome);
+    if (!more && judged_split() == "test") outcome.test = judged;
+    save_epoch(judged.sum, records, /*last=*/!more);
   }
 }
 
@@ -166,6 +161,7 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
     const Stopwatch watch_of_step;
     const double rate = update(*batch, records.steps(), stop);
     const LossSum loss = finish_agreement();
+    if (clip_) records.gradient_norm(clip_->norm());
     records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
     if (on_step_) on_step_(records.steps());
     if (is_over(records, loss, outcome)) break;
@@ -180,19 +176,39 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
 
 /// One update, number `step` from 0. Returns the learning rate it was made with.
 double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& stop) {
-  const StepRates rates = schedule_.at(step);
-  optimizer_.start_step(step, rates);
+  StepRates rates = schedule_.at(step);
+  rates.rate *= judgement_.rate_factor();
+  optimizer_->start_step(step, rates);
   const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
   own_work_.begin(step);
   lanes_.run({{batch.images, batch.labels}, batch.whole}, values_, key, own_work_);
   start_agreement(stop);
   strategy_->step();
   lanes_.follow_statistics(batch.whole, statistics_);
-  if (average_) {
-    average_->update(step, {0, values_.size()}, values_);
-    average_statistics_->update(step, {0, statistics_.size()}, statistics_);
-  }
+  if (averages_) averages_->after_step({values_, statistics_});
   return rates.rate;
+}
+
+/// Takes the values into the average, if the epoch is whole and one of those averaged.
+void Trainer::average_epoch(const Records& records) {
+  const bool whole = records.steps_in_this_epoch() == loader_.batches_per_epoch();
+  if (!averages_ || !whole || !averages_->after_epoch(records.epoch(), values_)) return;
+  const Stopwatch watch;
+  const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(records.steps())};
+  measure_statistics({loader_, lanes_, peers(), key}, records.epoch(),
+                     averages_->values(), averages_->statistics());
+  seconds_.evaluating += watch.seconds();
+  reporting_.data_seconds = loader_.seconds_waited();  // of no step
+}
+
+/// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
+bool Trainer::goes_on(Records& records, Outcome& outcome) const {
+  if (outcome.code != ExitCode::done) return false;
+  const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
+  if (!reason) return true;
+  outcome.reason = *reason;
+  records.say("the run ends: " + *reason);
+  return false;
 }
 
 /// Begins to tell all ranks of the step whose backward is over.
@@ -246,11 +262,14 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
       split == "val"
           ? EvaluationSet{work_.data.train, work_.samples.validation, work_.normalization}
           : all_of(work_.data.test, work_.normalization);
-  EvaluationResult result =
-      convoy::evaluate(set, {values(), statistics()}, evaluator_, comm_);
+  EvaluationResult result = convoy::evaluate(set, weights(), evaluator_, comm_);
   seconds_.evaluating += watch.seconds();
   records.evaluation(split, result.sum, watch.seconds());
-  if (!std::isfinite(result.sum.loss)) declare_diverged(records, outcome);
+  if (!std::isfinite(result.sum.loss)) {
+    declare_diverged(records, outcome);
+  } else if (split == judged_split()) {
+    judgement_.take_in(result.sum, records.epoch());
+  }
   return result;
 }
 

@@ -23,14 +23,17 @@
 #include "convoy/comm/comm.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/lanes.h"
-#include "convoy/optimizer/moving_average.h"
+#include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/optimizer.h"
 #include "convoy/optimizer/schedule.h"
-#include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/strategy.h"
 #include "convoy/train/agreement.h"
+#include "convoy/train/averages.h"
 #include "convoy/train/checkpoint_writer.h"
+#include "convoy/train/course_state.h"
 #include "convoy/train/evaluation.h"
 #include "convoy/train/initial_weights.h"
+#include "convoy/train/judgement.h"
 #include "convoy/train/own_work.h"
 #include "convoy/train/rank_totals.h"
 #include "convoy/train/records.h"
@@ -81,10 +84,12 @@ class Trainer {
   const Workload& work() const { return work_; }
   /// What is evaluated and saved: the values and running statistics, or their averages if
   /// there are any.
-  const FlatBuffer& values() const { return average_ ? average_->average() : values_; }
-  const FlatBuffer& statistics() const {
-    return average_statistics_ ? average_statistics_->average() : statistics_;
-  }
+  const FlatBuffer& values() const { return weights().values; }
+  const FlatBuffer& statistics() const { return weights().statistics; }
+
+  /// What a checkpoint holds besides numbers of buffers.
+  CourseState course_state() const;
+  void set_course_state(const CourseState& state);
 
  private:
   struct Seconds {
@@ -105,7 +110,6 @@ class Trainer {
   };
 
   void set_first_values();
-  void start_averages();
   void restore();
   void share_restored();
   Position first_position() const;
@@ -116,8 +120,11 @@ class Trainer {
   void start_agreement(const StopRequest& stop);
   LossSum finish_agreement();
   bool is_over(const Records& records, const LossSum& loss, Outcome& outcome) const;
+  void average_epoch(const Records& records);
+  bool goes_on(Records& records, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
   bool note_best(const LossSum& judged, const Records& records);
+  void save_epoch(const LossSum& judged, const Records& records, bool last);
   RankTotals totals() const;
   std::vector<RankTotals> agree_on_weights();
   void save(const Records& records, bool evaluated, bool best = false);
@@ -130,7 +137,16 @@ class Trainer {
                                  double total_seconds) const;
   std::size_t steps_planned() const;
   LanePart own_lanes() const { return {order_.lanes(), order_.lanes_of(comm_.rank())}; }
+  /// Of the evaluations that decide anything.
+  std::string_view judged_split() const {
+    return work_.samples.validation.empty() ? "test" : "val";
+  }
   Replica replica();
+  Peers peers() { return {comm_, async_, order_}; }
+  Weights weights() const {
+    return averages_ && averages_->any() ? averages_->weights()
+                                         : Weights{values_, statistics_};
+  }
 
   Settings settings_;
   Comm& comm_;
@@ -142,7 +158,8 @@ class Trainer {
   Network network_;
   Lanes lanes_;
   Evaluator evaluator_;
-  Sgd optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<ClipNorm> clip_;
   AsyncComm async_;
   std::unique_ptr<Strategy> strategy_;
   OwnWork own_work_;
@@ -150,7 +167,8 @@ class Trainer {
   Loader loader_;
   Schedule schedule_;
   std::optional<InitialWeights> initial_;  // if they came from a file
-  std::optional<MovingAverage> average_, average_statistics_;
+  std::optional<Averages> averages_;
+  Judgement judgement_;
   std::optional<CheckpointState> restored_;  // the one it goes on from
   std::optional<BestMark> best_;
   std::optional<CheckpointWriter> writer_;  // the first rank's, while it trains

@@ -39,21 +39,34 @@ void broadcast(Comm& comm, std::string& text) {
 
 }  // namespace
 
+/// What is evaluated: the averages, if there are any yet.
 std::vector<LoadedPart> Trainer::model_parts() {
-  return {{work_.layout, average_ ? average_->average() : values_},
-          {work_.statistics_layout,
-           average_statistics_ ? average_statistics_->average() : statistics_}};
+  const bool averaged = averages_ && averages_->any();
+  return {{work_.layout, averaged ? averages_->values() : values_},
+          {work_.statistics_layout, averaged ? averages_->statistics() : statistics_}};
 }
 
 std::vector<LoadedPart> Trainer::optimizer_parts() {
   std::vector<LoadedPart> parts;
-  for (const OptimizerSlot& slot : optimizer_.slots()) {
+  for (const OptimizerSlot& slot : optimizer_->slots()) {
     parts.push_back({work_.layout, slot.numbers, "." + std::string(slot.name)});
   }
-  if (!average_) return parts;
+  if (!averages_ || !averages_->any()) return parts;
   parts.push_back({work_.layout, values_, kTrained});
   parts.push_back({work_.statistics_layout, statistics_, kTrained});
   return parts;
+}
+
+CourseState Trainer::course_state() const {
+  return {.plateau = judgement_.plateau().state(),
+          .early_stop = judgement_.early_stop().state(),
+          .averaged = averages_ ? averages_->count() : 0};
+}
+
+void Trainer::set_course_state(const CourseState& state) {
+  judgement_.plateau().set_state(state.plateau);
+  judgement_.early_stop().set_state(state.early_stop);
+  if (averages_) averages_->set_count(state.averaged);
 }
 
 CheckpointState Trainer::state(const Records& records, bool evaluated) const {
@@ -72,7 +85,8 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
           .learning_rate = records.learning_rate(),
           .normalization = work_.normalization,
           .epoch_sum = records.epoch_sum(),
-          .best = best_};
+          .best = best_,
+          .course = course_state()};
 }
 
 /// The first rank's work; the others have the same numbers.
@@ -92,6 +106,14 @@ void Trainer::save_at_end(const Records& records) {
   writer_->finish();
 }
 
+/// After an epoch's evaluation: if it is the best one, the last one, or due.
+void Trainer::save_epoch(const LossSum& judged, const Records& records, bool last) {
+  const bool best = note_best(judged, records);
+  const int every = settings_.checkpoint.every_epochs;
+  const bool due = every > 0 && records.epoch() % every == 0;
+  if (best || last || due) save(records, /*evaluated=*/true, best);
+}
+
 bool Trainer::note_best(const LossSum& judged, const Records& records) {
   const bool by_loss = settings_.checkpoint.best_metric == "loss";
   const double value = by_loss ? judged.mean_loss() : judged.accuracy();
@@ -106,7 +128,9 @@ void Trainer::restore() {
   const std::filesystem::path from = settings_.train.resume;
   if (is_run_folder(from) && list_checkpoints(from).empty()) return;
   const std::filesystem::path checkpoint = find_checkpoint(from);
-  restored_ = load_checkpoint(checkpoint, model_parts(), optimizer_parts());
+  restored_ = load_state(checkpoint);
+  set_course_state(restored_->course);  // decides which parts there are
+  load_numbers(checkpoint, model_parts(), optimizer_parts());
   if (restored_->lanes == order_.lanes() || settings_.train.resume_force) return;
   throw settings_error(
       {.where = "train.lanes",
@@ -121,9 +145,11 @@ void Trainer::share_restored() {
   broadcast(comm_, text);
   if (text.empty()) return;
   restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
+  set_course_state(restored_->course);
   for (const LoadedPart& part : model_parts()) broadcast(comm_, part.numbers);
   for (const LoadedPart& part : optimizer_parts()) broadcast(comm_, part.numbers);
   best_ = restored_->best;
+  if (is_run_folder(settings_.train.resume)) saved_step_ = restored_->step;
 }
 
 Trainer::Position Trainer::first_position() const {

@@ -61,6 +61,8 @@ json rank_ms_of(const std::vector<RankPace>& paces,
 
 std::string Trainer::plan() const {
   const std::size_t buffer = work_.layout.size() * sizeof(float);
+  const std::size_t remembered =
+      optimizer_->slots().size() * buffer + (averages_ ? averages_->bytes() : 0);
   const std::size_t lanes = order_.lanes();
   std::string text;
   text +=
@@ -99,9 +101,8 @@ std::string Trainer::plan() const {
   text += fmt::format(
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
-      human_bytes(buffer), human_bytes(lanes_.gradient_bytes()),
-      human_bytes(average_ ? 2 * buffer : buffer), human_bytes(network_.arena_bytes()),
-      human_bytes(evaluator_.arena_bytes()),
+      human_bytes(buffer), human_bytes(lanes_.gradient_bytes()), human_bytes(remembered),
+      human_bytes(network_.arena_bytes()), human_bytes(evaluator_.arena_bytes()),
       human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
   return text;
 }

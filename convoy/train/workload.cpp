@@ -67,8 +67,21 @@ Augmentation chosen_augmentation(const std::string& name) {
 
 Curve chosen_curve(const std::string& name) {
   if (name == "step") return Curve::step;
+  if (name == "exponential") return Curve::exponential;
   if (name == "cosine") return Curve::cosine;
-  return name == "onecycle" ? Curve::onecycle : Curve::constant;
+  if (name == "linear") return Curve::linear;
+  return name == "onecycle" ? Curve::onecycle : Curve::constant;  // as is plateau's
+}
+
+/// What is not trained, and so neither updated nor clipped.
+std::optional<SegmentId> frozen_segment(const Settings& settings, const Layout& layout) {
+  if (!settings.train.whiten) return std::nullopt;
+  return first_convolution(layout);
+}
+
+/// Adam's beta1 stands where sgd has its momentum.
+double chosen_momentum(const OptimizerSettings& optimizer) {
+  return optimizer.name == "sgd" ? optimizer.momentum : optimizer.beta1;
 }
 
 }  // namespace
@@ -106,8 +119,9 @@ Settings repeatable(const Settings& settings, int ranks) {
 KnownNames known_names() {
   KnownNames names{.models = model_names(),
                    .datasets = {},
-                   .optimizers = {"sgd"},
-                   .schedules = {"constant", "step", "cosine", "onecycle"},
+                   .optimizers = optimizer_names(),
+                   .schedules = {"constant", "step", "exponential", "cosine", "linear",
+                                 "onecycle", "plateau"},
                    .strategies = {kAutomatic}};
   for (const std::string& name : strategy_names()) names.strategies.push_back(name);
   for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
@@ -180,14 +194,20 @@ Delay chosen_delay(const Settings& settings, int rank, int ranks) {
   return {settings.inject, settings.train.seed, rank};
 }
 
-SgdOptions chosen_sgd(const Settings& settings, const Layout& layout) {
-  SgdOptions options{.rate = static_cast<float>(settings.optimizer.lr),
-                     .momentum = static_cast<float>(settings.optimizer.momentum),
-                     .weight_decay = static_cast<float>(settings.optimizer.weight_decay),
-                     .nesterov = settings.optimizer.nesterov,
-                     .decay_only_weights = !settings.optimizer.decay_norm_and_bias};
-  if (settings.train.whiten) options.frozen = first_convolution(layout);
-  return options;
+OptimizerOptions chosen_optimizer(const Settings& settings, const Layout& layout) {
+  return {.weight_decay = settings.optimizer.weight_decay,
+          .decay_only_weights = !settings.optimizer.decay_norm_and_bias,
+          .nesterov = settings.optimizer.nesterov,
+          .beta2 = settings.optimizer.beta2,
+          .eps = settings.optimizer.eps,
+          .frozen = frozen_segment(settings, layout)};
+}
+
+std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,
+                                  ThreadTeam& team) {
+  const double longest = settings.optimizer.clip_norm;
+  if (longest == 0) return std::nullopt;
+  return ClipNorm(layout, {longest, frozen_segment(settings, layout)}, team);
 }
 
 LoaderOptions training_loader(const Settings& settings, const Workload& work,
@@ -205,7 +225,7 @@ ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
   const double rate = settings.optimizer.lr;
   return {.curve = chosen_curve(schedule.name),
           .rate = rate,
-          .momentum = settings.optimizer.momentum,
+          .momentum = chosen_momentum(settings.optimizer),
           .steps = steps,
           .steps_in_epoch = steps_in_epoch,
           .warmup_epochs = schedule.warmup_epochs,
@@ -213,6 +233,7 @@ ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,
           .milestones = schedule.milestones,
           .gamma = schedule.gamma,
           .min_rate = schedule.min_lr,
+          .end_factor = schedule.end_factor,
           .one_cycle = {.max_rate = schedule.max_lr > 0 ? schedule.max_lr : rate,
                         .way_up = schedule.pct_start,
                         .div_factor = schedule.div_factor,

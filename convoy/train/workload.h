@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 #include "convoy/loader/loader.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
+#include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/registry.h"
 #include "convoy/optimizer/schedule.h"
-#include "convoy/optimizer/sgd.h"
 #include "convoy/params/layout.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/train/delay.h"
@@ -57,7 +59,10 @@ std::string chosen_strategy(const Settings& settings, int ranks);
 StrategyOptions chosen_strategy_options(const Settings& settings);
 /// Throws InputError if the rank to slow is not one of the ranks.
 Delay chosen_delay(const Settings& settings, int rank, int ranks);
-SgdOptions chosen_sgd(const Settings& settings, const Layout& layout);
+OptimizerOptions chosen_optimizer(const Settings& settings, const Layout& layout);
+/// If gradients are to be clipped. Borrows the team.
+std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,
+                                  ThreadTeam& team);
 LoaderOptions training_loader(const Settings& settings, const Workload& work,
                               const LanePart& part);
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,

@@ -160,5 +160,15 @@ TEST_F(CommandLine, MeasuresAStep) {
   expect_nothing_written();
 }
 
+TEST_F(CommandLine, MeasuresAStepOfAnyOptimizer) {
+  for (const char* optimizer : {"sgd", "adam", "adamw"}) {
+    const json result = json::parse(
+        output({"bench", "step", "--json", "--seconds", "0.01", "train.batch_size=16",
+                "cluster.threads=1", "optimizer.clip_norm=1",
+                std::string("optimizer=") + optimizer}));
+    EXPECT_GT(result.at("step_ms").at("p50"), 0) << optimizer;
+  }
+}
+
 }  // namespace
 }  // namespace convoy

@@ -11,6 +11,8 @@
 #include "convoy/comm/alone_comm.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/lanes.h"
+#include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/registry.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/strategy/single.h"
@@ -132,7 +134,7 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
 
 class StepOfStrategy : public testing::TestWithParam<std::string> {};
 
-TEST_P(StepOfStrategy, AllocatesNothing) {
+TEST_P(StepOfStrategy, AllocatesNothingWithClippedGradients) {
   const Model model = small_model("vgg11");
   const Layout layout = build_layout(model);
   ThreadTeam team(2);
@@ -140,20 +142,22 @@ TEST_P(StepOfStrategy, AllocatesNothing) {
   FlatBuffer statistics(build_statistics_layout(model));
   Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
   Lanes lanes(network, layout, all_lanes(3), team);
-  Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
+  const auto optimizer = make_optimizer("adamw", layout, {}, team);
+  ClipNorm clip(layout, {}, team);
   AloneComm comm;
   AsyncComm async(comm);
   const SumOrder order(/*lanes=*/3, /*ranks=*/1);
-  const auto strategy = make_strategy(
-      GetParam(),
-      {layout, values, statistics, lanes.gradients(), lanes.found_statistics(), sgd},
-      {comm, async, order}, {.bucket_bytes = 1000});
+  const auto strategy = make_strategy(GetParam(),
+                                      {layout, values, statistics, lanes.gradients(),
+                                       lanes.found_statistics(), *optimizer, &clip},
+                                      {comm, async, order}, {.bucket_bytes = 1000});
   const MadeUpBatch batch(model, kBatch);
   strategy->begin();
 
   long before = 0;
   for (std::uint32_t step = 0; step < 3; ++step) {
     if (step == 1) before = allocations;  // the first one warms up
+    optimizer->start_step(step, {.rate = 0.01, .momentum = 0.9});
     lanes.run(batch.samples(), values, {.step = step}, *strategy);
     strategy->step();
     lanes.follow_statistics(kBatch, statistics);

@@ -9,12 +9,9 @@
 
 #include <map>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
 #include "convoy/network/models.h"
 #include "convoy/network/network.h"
-#include "test_places.h"
-#include "tests/apps/convoy_process.h"
+#include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
 
 namespace convoy {
@@ -74,17 +71,10 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-json ask_torch(const std::vector<Case>& cases) {
+json from_torch(const std::vector<Case>& cases) {
   json request = {{"batch", kBatch}, {"layers", json::array()}};
   for (const Case& of : cases) request["layers"].push_back(request_of(of));
-  const TemporaryFolder here;
-  write_atomically(here.path() / "layers.json", request.dump());
-  const CommandResult result =
-      run_convoy({"-c", "exec /usr/bin/python3 " CONVOY_SOURCE_DIR
-                        "/tests/network/torch_layers.py < layers.json"},
-                 here.path(), {.program = "/bin/sh"});
-  if (result.code != 0) throw std::runtime_error(result.err);
-  return json::parse(result.out);
+  return ask_torch("network/torch_layers.py", request);
 }
 
 Model between_front_and_end(const Case& of) {
@@ -125,7 +115,7 @@ void expect_as_torch(const Case& of, const json& expected) {
 
 TEST(TorchLayers, GiveWhatOursGive) {
   const std::vector<Case> cases = all_cases();
-  const json expected = ask_torch(cases);
+  const json expected = from_torch(cases);
   ASSERT_EQ(expected.size(), cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(cases[i].name + " " + request_of(cases[i]).dump());

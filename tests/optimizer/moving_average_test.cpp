@@ -46,6 +46,23 @@ TEST(MovingAverage, StartsFromTheNumbersAndFollowsThem) {
   }
 }
 
+TEST(MovingAverage, WithoutADecayIsTheMean) {
+  const Layout layout = one_segment();
+  ThreadTeam team(2);
+  MovingAverage average(layout, std::nullopt, team);
+  FlatBuffer numbers(layout);
+  std::vector<double> sum(kSize);
+  for (std::uint32_t count = 0; count < 5; ++count) {
+    fill(count, numbers);
+    average.update(count, {0, kSize}, numbers);
+    for (std::size_t i = 0; i < kSize; ++i) sum[i] += numbers.data()[i];
+  }
+
+  for (std::size_t i = 0; i < kSize; ++i) {
+    ASSERT_NEAR(average.average().data()[i], sum[i] / 5, 1e-6) << "element " << i;
+  }
+}
+
 TEST(MovingAverage, IsTheSameInPartsAndOnAnyNumberOfThreads) {
   const Layout layout = one_segment();
   ThreadTeam team(3), alone(1);

@@ -50,7 +50,8 @@ TEST(Schedule, StaysWhereItIsIfConstant) {
 }
 
 TEST(Schedule, KeepsTheMomentumButForOneCycle) {
-  for (const Curve curve : {Curve::constant, Curve::step, Curve::cosine}) {
+  for (const Curve curve :
+       {Curve::constant, Curve::step, Curve::exponential, Curve::cosine, Curve::linear}) {
     const Schedule schedule({.curve = curve, .momentum = 0.9, .steps = 10});
     EXPECT_EQ(schedule.at(7).momentum, 0.9);
   }
@@ -93,6 +94,35 @@ TEST(WarmUp, GrowsToTheRateStepByStep) {
 TEST(WarmUp, LeavesTheOtherStepsToTheCosine) {
   expect_rates({.curve = Curve::cosine, .rate = 0.4, .steps = 4, .warmup_epochs = 2},
                {0.2, 0.4, 0.4, 0.2});
+}
+
+TEST(WarmUp, LeavesTheOtherStepsToTheLine) {
+  expect_rates({.curve = Curve::linear,
+                .rate = 0.4,
+                .steps = 6,
+                .warmup_epochs = 2,
+                .end_factor = 0.5},
+               {0.2, 0.4, 0.4, 0.35, 0.3, 0.25});
+}
+
+TEST(WarmUp, ComesBeforeTheEpochsThatAnExponentialCounts) {
+  expect_rates({.curve = Curve::exponential,
+                .rate = 0.4,
+                .steps = 8,
+                .steps_in_epoch = 2,
+                .warmup_epochs = 1,
+                .gamma = 0.5},
+               {0.2, 0.4, 0.4, 0.4, 0.2, 0.2, 0.1, 0.1});
+}
+
+TEST(WarmUp, ThatEndsInAnEpochLeavesItsRestToTheFullRate) {
+  expect_rates({.curve = Curve::exponential,
+                .rate = 0.4,
+                .steps = 6,
+                .steps_in_epoch = 3,
+                .warmup_epochs = 2.0 / 3,
+                .gamma = 0.5},
+               {0.2, 0.4, 0.4, 0.2, 0.2, 0.2});
 }
 
 TEST(WarmUp, MayBeLongerThanTheRun) {

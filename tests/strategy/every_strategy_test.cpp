@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every registered strategy for several ranks ends where one rank alone ends that has all
-// lanes: values and the statistics' sum, bit for bit.
+// lanes: values and the statistics' sum, bit for bit. With clipped gradients, too.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 
 #include "convoy/base/lane_tree.h"
 #include "convoy/base/random.h"
+#include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/registry.h"
 #include "tests/comm/thread_ranks.h"
@@ -91,8 +92,8 @@ struct Ending {
   std::vector<float> values, statistics;
 };
 
-/// Trains on made-up gradients of the rank's lanes.
-Ending train(const std::string& name, Comm& comm, std::size_t lanes) {
+/// Trains on made-up gradients of the rank's lanes, of at most a given length.
+Ending train(const std::string& name, Comm& comm, std::size_t lanes, double longest) {
   const Layout layout = three_units(), statistics_layout = some_statistics();
   const SumOrder order(lanes, comm.ranks());
   FlatBuffer values(layout), statistics(statistics_layout);
@@ -100,9 +101,10 @@ Ending train(const std::string& name, Comm& comm, std::size_t lanes) {
   Partials found(statistics_layout, lanes, order.lanes_of(comm.rank()));
   ThreadTeam team(1);
   Sgd sgd(layout, {.rate = 0.1f, .momentum = 0.9f}, team);
+  ClipNorm clip(layout, {.longest = longest}, team);
   AsyncComm async(comm);
   const auto strategy = make_strategy(
-      name, {layout, values, statistics, gradients.sums(), found.sums(), sgd},
+      name, {layout, values, statistics, gradients.sums(), found.sums(), sgd, &clip},
       {comm, async, order}, {.bucket_bytes = 100});
   strategy->begin();
   for (std::uint32_t step = 0; step < kSteps; ++step) {
@@ -121,19 +123,26 @@ struct Case {
   std::string strategy;
   int ranks;
   std::size_t lanes;
+  double longest;  // gradient
 };
+
+// Gradients of these sizes have a norm of some fifty; most are clipped or none.
+constexpr double kShort = 1, kAny = 1e9;
 
 class EveryStrategy : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryStrategy, EndsWhereOneRankAloneEnds) {
-  const auto& [strategy, ranks, lanes] = GetParam();
+  const auto& [strategy, ranks, lanes, longest] = GetParam();
   Ending alone;
-  run_ranks(1, [&](Comm& comm) { alone = train("single", comm, GetParam().lanes); });
+  run_ranks(1, [&](Comm& comm) {
+    alone = train("single", comm, GetParam().lanes, GetParam().longest);
+  });
   const Layout statistics_layout = some_statistics();
   const FlatBuffer sum = sum_over(kSteps - 1, {0, lanes}, statistics_layout);
 
   run_ranks(ranks, [&](Comm& comm) {
-    const Ending found = train(GetParam().strategy, comm, GetParam().lanes);
+    const Ending found =
+        train(GetParam().strategy, comm, GetParam().lanes, GetParam().longest);
     EXPECT_EQ(found.values, alone.values) << "rank " << comm.rank();
     EXPECT_TRUE(std::ranges::equal(found.statistics, sum.numbers()));
   });
@@ -145,7 +154,8 @@ std::vector<Case> all_cases() {
     if (is_for_one_rank(strategy)) continue;
     for (const int ranks : {1, 2, 3, 4}) {
       for (const std::size_t lanes : {4u, 5u, 11u}) {
-        cases.push_back({strategy, ranks, lanes});
+        cases.push_back({strategy, ranks, lanes, kAny});
+        cases.push_back({strategy, ranks, lanes, kShort});
       }
     }
   }
@@ -154,9 +164,20 @@ std::vector<Case> all_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Registered, EveryStrategy, testing::ValuesIn(all_cases()),
                          [](const auto& info) {
-                           return fmt::format("{}_Ranks{}_Lanes{}", info.param.strategy,
-                                              info.param.ranks, info.param.lanes);
+                           return fmt::format(
+                               "{}_Ranks{}_Lanes{}{}", info.param.strategy,
+                               info.param.ranks, info.param.lanes,
+                               info.param.longest == kShort ? "_Clipped" : "");
                          });
+
+TEST(StrategyWithClip, ClipsWhatIsLongerThanAllowed) {
+  Ending any, clipped;
+  run_ranks(1, [&](Comm& comm) {
+    any = train("single", comm, 4, kAny);
+    clipped = train("single", comm, 4, kShort);
+  });
+  EXPECT_NE(any.values, clipped.values);
+}
 
 TEST(Registry, KnowsWhichAreForOneRankAlone) {
   EXPECT_TRUE(is_for_one_rank("single"));

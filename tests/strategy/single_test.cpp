@@ -26,7 +26,7 @@ class Recorder final : public Optimizer {
  public:
   void start_step(std::size_t, const StepRates&) override {}
   std::vector<OptimizerSlot> slots() override { return {}; }
-  void update(Range range, FlatBuffer&, const FlatBuffer&) override {
+  void update(Range range, FlatBuffer&, const ScaledGradients&) override {
     ranges.push_back(range);
   }
 

@@ -104,7 +104,10 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
       .learning_rate = 1.0 / 3,
       .normalization = {.moments = {{0.1307, 0.3081}}},
       .epoch_sum = {.loss = 0.1 + 0.2, .correct = 3, .samples = 4},
-      .best = BestMark{.value = 2.0 / 3, .step = 5, .epoch = 6}};
+      .best = BestMark{.value = 2.0 / 3, .step = 5, .epoch = 6},
+      .course = {.plateau = {.factor = 0.1},
+                 .early_stop = {.best = 0.3, .best_epoch = 2, .without_better = 1},
+                 .averaged = 7}};
   write(state, filled(3));
 
   FlatBuffer values(layout), velocity(layout);

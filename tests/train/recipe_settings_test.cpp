@@ -22,7 +22,8 @@ using testing::HasSubstr;
 std::string message(const std::vector<std::string>& assignments,
                     const std::vector<std::filesystem::path>& files = {}) {
   SettingsContext context;
-  context.names.schedules = {"constant", "step", "cosine", "onecycle"};
+  context.names.schedules = {"constant", "step", "cosine", "onecycle", "plateau"};
+  context.names.optimizers = {"sgd", "adam"};
   try {
     resolve_settings(assignments, files, context);
   } catch (const InputError& error) {
@@ -95,6 +96,37 @@ TEST(RecipeSettings, AWarmUpLongerThanTheRunIsRefused) {
 TEST(RecipeSettings, ACosineThatRisesIsRefused) {
   EXPECT_THAT(message({"schedule=cosine", "optimizer.lr=0.1", "schedule.min_lr=0.2"}),
               HasSubstr("at most 0.1, the learning rate"));
+}
+
+TEST(RecipeSettings, APlateauThatDoesNotLowerTheRateIsRefused) {
+  EXPECT_EQ(message({"schedule=plateau", "schedule.gamma=1"}),
+            "command line: schedule.gamma\n"
+            "  found:    1\n"
+            "  expected: below 1 with schedule=plateau");
+  EXPECT_THAT(message({"schedule=plateau", "optimizer.lr=0.1", "schedule.min_lr=0.2"}),
+              HasSubstr("at most 0.1, the learning rate"));
+}
+
+// ---- optimizers and averages
+
+TEST(RecipeSettings, NesterovsMomentumIsForSgdAlone) {
+  EXPECT_EQ(message({"optimizer=adam", "optimizer.nesterov=true"}),
+            "command line: optimizer.nesterov\n"
+            "  found:    true with optimizer=adam\n"
+            "  expected: false, or optimizer=sgd");
+}
+
+TEST(RecipeSettings, TwoKindsOfAveragesAreRefused) {
+  EXPECT_EQ(message({"train.ema=0.9", "train.swa_start=2"}),
+            "command line: train.swa_start\n"
+            "  found:    2 with train.ema=0.9\n"
+            "  expected: one kind of average\n"
+            "  hint:     train.ema=0 or train.swa_start=0");
+}
+
+TEST(RecipeSettings, AnAverageThatNeverBeginsIsRefused) {
+  EXPECT_THAT(message({"train.epochs=3", "train.swa_start=4"}),
+              HasSubstr("at most 3, the run's epochs"));
 }
 
 TEST(RecipeSettings, AnUnknownScheduleComesWithTheNearest) {

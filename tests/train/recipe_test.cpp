@@ -95,6 +95,12 @@ INSTANTIATE_TEST_SUITE_P(
         Ingredient{"Alternate", [](Settings& s) { s.train.augment = "crop_alternate"; }},
         Ingredient{"Smoothing", [](Settings& s) { s.train.label_smoothing = 0.1; }},
         Ingredient{"Average", [](Settings& s) { s.train.ema = 0.9; }},
+        Ingredient{"EqualAverage", [](Settings& s) { s.train.swa_start = 1; }},
+        Ingredient{"Adam", [](Settings& s) { s.optimizer.name = "adam"; }},
+        Ingredient{"AdamW", [](Settings& s) { s.optimizer.name = "adamw"; }},
+        Ingredient{"Clipping", [](Settings& s) { s.optimizer.clip_norm = 0.1; }},
+        Ingredient{"Exponential", [](Settings& s) { s.schedule.name = "exponential"; }},
+        Ingredient{"Linear", [](Settings& s) { s.schedule.name = "linear"; }},
         Ingredient{"Whitening", [](Settings& s) { s.train.whiten = true; }},
         Ingredient{"Channels", [](Settings& s) { s.data.normalize = "channel"; }},
         Ingredient{"OneCycle", [](Settings& s) { s.schedule.name = "onecycle"; }},
@@ -142,6 +148,121 @@ TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
                   {{trainer.work().layout, values}});
   EXPECT_EQ(weights_sha256(trainer.work().layout, values),
             averaged.at("weights_sha256").get<std::string>());
+}
+
+TEST_F(Recipe, AveragesTheValuesAfterEachEpochEqually) {
+  std::vector<std::vector<float>> after;
+  for (const int epochs : {2, 3, 4}) {
+    settings.train.epochs = epochs;
+    Trainer trainer(settings, comm);
+    trainer.train(nullptr, nullptr, stop, "");
+    const std::span<const float> values = trainer.values().numbers();
+    after.emplace_back(values.begin(), values.end());
+  }
+  settings.train.swa_start = 2;
+  Trainer trainer(settings, comm);
+  trainer.train(nullptr, nullptr, stop, "");
+
+  EXPECT_EQ(trainer.course_state().averaged, 3u);
+  for (std::size_t i = 0; i < trainer.values().size(); ++i) {
+    double sum = 0;
+    for (const std::vector<float>& values : after) sum += values[i];
+    ASSERT_NEAR(trainer.values().data()[i], sum / 3, 1e-6) << "value " << i;
+  }
+}
+
+TEST_F(Recipe, AveragesWholeEpochsOnly) {
+  settings.train.swa_start = 1;
+  settings.train.max_steps = 3;
+  Trainer trainer(settings, comm);
+  trainer.train(nullptr, nullptr, stop, "");
+  EXPECT_EQ(trainer.course_state().averaged, 0u);
+}
+
+TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
+  settings.optimizer.name = "adam";
+  const json plain = train("plain");
+  settings.optimizer.momentum = 0.1;
+  EXPECT_EQ(train("momentum").at("weights_sha256"), plain.at("weights_sha256"));
+  settings.optimizer.beta1 = 0.8;
+  EXPECT_NE(train("beta1").at("weights_sha256"), plain.at("weights_sha256"));
+}
+
+TEST_F(Recipe, RecordsTheNormOfClippedGradients) {
+  train("plain");
+  EXPECT_THROW(of_steps("plain", "grad_norm"), json::out_of_range);
+  settings.optimizer.clip_norm = 1e9;
+  const json clipped = train("clipped");
+
+  EXPECT_THAT(of_steps("clipped", "grad_norm"), testing::Each(testing::Gt(0.01)));
+  EXPECT_EQ(of_steps("clipped", "loss"), of_steps("plain", "loss"));
+}
+
+TEST_F(Recipe, EndsEarlyWhenNothingGetsBetter) {
+  settings.optimizer.lr = 0;
+  settings.train.epochs = 9;
+  settings.train.patience = 2;
+  const json summary = train("a");
+
+  EXPECT_EQ(summary.at("epochs"), 3);
+  EXPECT_EQ(summary.at("exit").at("code"), 0);
+  EXPECT_THAT(summary.at("exit").at("reason").get<std::string>(),
+              testing::MatchesRegex("no better test accuracy in 2 evaluations "
+                                    "\\(best 0\\.[0-9]+ in epoch 1\\)"));
+  EXPECT_FALSE(summary.at("test").is_null());
+}
+
+TEST_F(Recipe, JudgesOnTheValidationSetIfThereIsOne) {
+  settings.optimizer.lr = 0;
+  settings.data.val_fraction = 0.2;
+  settings.checkpoint.best_metric = "loss";
+  settings.train.epochs = 9;
+  settings.train.patience = 1;
+  const json summary = train("a");
+
+  EXPECT_EQ(summary.at("epochs"), 2);
+  EXPECT_THAT(summary.at("exit").at("reason").get<std::string>(),
+              testing::StartsWith("no better val loss in 1 evaluation (best"));
+}
+
+TEST_F(Recipe, LowersTheRateOnAPlateau) {
+  settings.train.epochs = 3;
+  settings.schedule.name = "plateau";
+  settings.schedule.patience = 0;
+  settings.schedule.gamma = 0.5;
+  settings.schedule.threshold = 0.999;  // nothing is so much better
+  settings.checkpoint.best_metric = "loss";
+  settings.optimizer.lr = 0.25;
+  train("a");
+
+  const std::vector<double> rates = of_steps("a", "lr");
+  ASSERT_EQ(rates.size(), 15u);
+  EXPECT_EQ(rates[4], 0.25);
+  EXPECT_EQ(rates[5], 0.25);
+  EXPECT_EQ(rates[10], 0.125);
+}
+
+TEST_F(Recipe, GoesOnFromACourseThatWasSet) {
+  settings.train.epochs = 9;
+  settings.train.patience = 3;
+  settings.optimizer.lr = 0;
+  Trainer trainer(settings, comm);
+  trainer.set_course_state(
+      {.plateau = {},
+       .early_stop = {.best = 1, .best_epoch = 4, .without_better = 2},
+       .averaged = 0});
+  const Outcome outcome = trainer.train(nullptr, nullptr, stop, "");
+  EXPECT_EQ(outcome.reason,
+            "no better test accuracy in 3 evaluations (best 1.000 in epoch 4)");
+  EXPECT_EQ(trainer.course_state().early_stop.without_better, 3);
+}
+
+TEST_F(Recipe, PlansTheMemoryOfWhatTheOptimizerRemembers) {
+  settings.model.name = "mlp6";
+  const std::string sgd = Trainer(settings, comm).plan();
+  settings.optimizer.name = "adam";
+  const std::string adam = Trainer(settings, comm).plan();
+  EXPECT_NE(sgd.substr(sgd.find("optimizer")), adam.substr(adam.find("optimizer")));
 }
 
 TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {

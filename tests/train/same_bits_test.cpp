@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tuple>
 
 #include "convoy/comm/alone_comm.h"
 #include "convoy/strategy/registry.h"
@@ -23,7 +24,16 @@ struct Case {
   int threads = 1;
   int lanes = 4;
   Transport transport = Transport::tcp;
+  bool recipe = false;  // with clipped gradients, AdamW, and an average of epochs
 };
+
+void add_recipe(Settings& settings) {
+  settings.optimizer.name = "adamw";
+  settings.optimizer.lr = 0.001;
+  settings.optimizer.weight_decay = 0.01;
+  settings.optimizer.clip_norm = 0.5;  // shorter than any gradient of these runs
+  settings.train.swa_start = 1;
+}
 
 /// Two epochs of three steps, the last of which leaves a lane without samples.
 Settings settings_of(const Case& run) {
@@ -42,6 +52,7 @@ Settings settings_of(const Case& run) {
   settings.strategy.name = run.strategy;
   settings.ddp.bucket_mb = 0.1;  // so that there are several
   settings.cluster.threads = run.threads;
+  if (run.recipe) add_recipe(settings);
   return settings;
 }
 
@@ -60,13 +71,14 @@ Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
           outcome.train.loss, outcome.test->sum.loss};
 }
 
-/// One rank alone, of each model and number of lanes once.
-const Ending& alone(const std::string& model, int lanes, const StopRequest& stop) {
-  static std::map<std::pair<std::string, int>, Ending> known;
-  const auto [ending, is_new] = known.try_emplace({model, lanes});
+/// One rank alone, of each model, number of lanes and recipe once.
+const Ending& alone(const Case& run, const StopRequest& stop) {
+  static std::map<std::tuple<std::string, int, bool>, Ending> known;
+  const auto [ending, is_new] = known.try_emplace({run.model, run.lanes, run.recipe});
   if (is_new) {
     AloneComm comm;
-    ending->second = train(settings_of({.model = model, .lanes = lanes}), comm, stop);
+    const Case of_one = {.model = run.model, .lanes = run.lanes, .recipe = run.recipe};
+    ending->second = train(settings_of(of_one), comm, stop);
   }
   return ending->second;
 }
@@ -75,7 +87,7 @@ class EndsAtTheSameBits : public testing::TestWithParam<Case> {};
 
 TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
   const StopRequest stop;
-  const Ending& expected = alone(GetParam().model, GetParam().lanes, stop);
+  const Ending& expected = alone(GetParam(), stop);
   const Settings settings = settings_of(GetParam());
 
   run_ranks(
@@ -91,7 +103,8 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
 
 TEST(EndsAtOtherBits, WithOtherLanes) {
   const StopRequest stop;
-  EXPECT_NE(alone("vgg11", 4, stop).weights, alone("vgg11", 5, stop).weights);
+  EXPECT_NE(alone({.model = "vgg11", .lanes = 4}, stop).weights,
+            alone({.model = "vgg11", .lanes = 5}, stop).weights);
 }
 
 std::vector<Case> all_cases() {
@@ -105,6 +118,12 @@ std::vector<Case> all_cases() {
         }
       }
     }
+    for (const int ranks : {1, 2, 3, 4}) {
+      for (const int threads : {1, 2}) {
+        cases.push_back({"lenet5", strategy, ranks, threads, 4, Transport::tcp, true});
+      }
+    }
+    cases.push_back({"vgg11", strategy, 3, 2, /*lanes=*/5, Transport::shared, true});
     for (const int ranks : {2, 3}) {
       for (const Transport transport : {Transport::tcp, Transport::shared}) {
         cases.push_back({"vgg11", strategy, ranks, 1, /*lanes=*/5, transport});
@@ -116,9 +135,10 @@ std::vector<Case> all_cases() {
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
   const Case& run = info.param;
-  return fmt::format("{}_{}_Ranks{}_Threads{}_Lanes{}{}", run.model, run.strategy,
+  return fmt::format("{}_{}_Ranks{}_Threads{}_Lanes{}{}{}", run.model, run.strategy,
                      run.ranks, run.threads, run.lanes,
-                     run.transport == Transport::shared ? "_Shared" : "");
+                     run.transport == Transport::shared ? "_Shared" : "",
+                     run.recipe ? "_Recipe" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),

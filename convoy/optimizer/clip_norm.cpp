@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/optimizer/clip_norm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace convoy {
+namespace {
+
+constexpr double kLittle = 1e-6;   // PyTorch's
+constexpr std::size_t kWays = 16;  // sums side by side, for vectors
+
+/// A square of floats is exact in double precision; the order of the sum is fixed.
+double sum_of_squares(std::span<const float> numbers) {
+  std::array<double, kWays> sums{};
+  const std::size_t even = numbers.size() / kWays * kWays;
+  for (std::size_t i = 0; i < even; i += kWays) {
+    for (std::size_t way = 0; way < kWays; ++way) {
+      const double number = numbers[i + way];
+      sums[way] += number * number;
+    }
+  }
+  for (std::size_t i = even; i < numbers.size(); ++i) {
+    const double number = numbers[i];
+    sums[i - even] += number * number;
+  }
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+}  // namespace
+
+ClipNorm::ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team)
+    : longest_(options.longest),
+      counted_(layout, {.frozen = options.frozen}),
+      size_(layout.size()),
+      sums_((layout.size() + kOptimizerChunk - 1) / kOptimizerChunk),
+      team_(team) {}
+
+float ClipNorm::scale(const FlatBuffer& gradients) {
+  add_up({0, sums_.size()}, gradients);
+  return finish();
+}
+
+void ClipNorm::add_up(Range chunks, const FlatBuffer& gradients) {
+  const Range range = {chunks.begin * kOptimizerChunk,
+                       std::min(chunks.end * kOptimizerChunk, size_)};
+  run_chunks(team_, range, [&](Range chunk) {
+    double sum = 0;
+    counted_.visit(
+        chunk, [&](Range part, float) { sum += sum_of_squares(gradients.view(part)); });
+    sums_[chunk.begin / kOptimizerChunk] = sum;
+  });
+}
+
+float ClipNorm::finish() {
+  norm_ = std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
+  return static_cast<float>(std::min(1.0, longest_ / (norm_ + kLittle)));
+}
+
+}  // namespace convoy

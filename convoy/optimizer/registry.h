@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The optimizers by name. To add one: a row in registry.cpp.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/base/thread_team.h"
+#include "convoy/optimizer/optimizer.h"
+
+namespace convoy {
+
+/// Each optimizer reads its own of these. Rate and momentum (or beta1) come with every
+/// step.
+struct OptimizerOptions {
+  double weight_decay = 0;
+  bool decay_only_weights = false;    // leaves out what has another role
+  bool nesterov = false;              // sgd
+  double beta2 = 0.999;               // adam, adamw
+  double eps = 1e-8;                  // adam, adamw
+  std::optional<SegmentId> frozen{};  // keeps its values
+};
+
+std::vector<std::string> optimizer_names();
+
+/// Borrows the team. Requires: one of the names.
+std::unique_ptr<Optimizer> make_optimizer(std::string_view name, const Layout& layout,
+                                          const OptimizerOptions& options,
+                                          ThreadTeam& team);
+
+}  // namespace convoy

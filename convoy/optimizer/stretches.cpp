@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/optimizer/stretches.h"
+
+namespace convoy {
+
+Stretches::Stretches(const Layout& layout, const StretchOptions& options) {
+  const auto manner_of = [&](const Segment& segment, SegmentId id) {
+    const bool decays = segment.role == Role::weight || !options.decay_only_weights;
+    return Manner{.weight_decay = decays ? options.weight_decay : 0,
+                  .frozen = options.frozen == id};
+  };
+  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
+    const Segment& segment = layout.segments()[i];
+    const Manner manner = manner_of(segment, SegmentId{i});
+    if (stretches_.empty() || stretches_.back().manner != manner) {
+      stretches_.push_back({0, manner});
+    }
+    stretches_.back().end = segment.range.end;
+  }
+  if (!stretches_.empty()) stretches_.back().end = layout.size();
+}
+
+}  // namespace convoy

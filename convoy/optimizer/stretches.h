@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stretches: which parts of the flat buffer an optimizer updates in which manner.
+//
+// Neighbouring segments with the same weight decay are one stretch, padding included, so
+// that a loop over numbers is as long as it can be:
+//
+//   | a.weight  a.bias | b.weight | b.bias padding | c.weight      segments
+//   |     decays       |  frozen  |          decays                stretches
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "convoy/base/range.h"
+#include "convoy/base/thread_team.h"
+#include "convoy/params/layout.h"
+
+namespace convoy {
+
+/// Elements a task takes: a few streams of this length fit the second-level cache.
+inline constexpr std::size_t kOptimizerChunk = 16 << 10;
+
+/// Calls work(range) for `range` cut into chunks, on all threads.
+template <class Work>
+void run_chunks(ThreadTeam& team, Range range, const Work& work) {
+  const std::size_t chunks = (range.size() + kOptimizerChunk - 1) / kOptimizerChunk;
+  team.run(chunks, [&](std::size_t chunk, int) {
+    const std::size_t begin = range.begin + chunk * kOptimizerChunk;
+    work(Range{begin, std::min(range.end, begin + kOptimizerChunk)});
+  });
+}
+
+struct StretchOptions {
+  float weight_decay = 0;
+  bool decay_only_weights = false;    // leaves out what has another role
+  std::optional<SegmentId> frozen{};  // keeps its values
+};
+
+class Stretches {
+ public:
+  Stretches(const Layout& layout, const StretchOptions& options);
+
+  /// Calls work(part, weight_decay) for each part of `range` that is updated in one
+  /// manner, in order. What is frozen is left out.
+  template <class Work>
+  void visit(Range range, const Work& work) const {
+    auto stretch = std::ranges::upper_bound(stretches_, range.begin, {}, &Stretch::end);
+    for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
+      const std::size_t end = std::min(range.end, stretch->end);
+      if (!stretch->manner.frozen) work(Range{begin, end}, stretch->manner.weight_decay);
+      begin = end;
+    }
+  }
+
+ private:
+  struct Manner {
+    float weight_decay = 0;
+    bool frozen = false;
+
+    bool operator==(const Manner&) const = default;
+  };
+
+  struct Stretch {
+    std::size_t end;  // it begins where the one before ends
+    Manner manner;
+  };
+
+  std::vector<Stretch> stretches_;
+};
+
+}  // namespace convoy

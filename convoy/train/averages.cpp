@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/averages.h"
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+std::optional<double> decay_of(const TrainSettings& settings) {
+  return settings.swa_start > 0 ? std::nullopt : std::optional(settings.ema);
+}
+
+Range all_of(const FlatBuffer& numbers) { return {0, numbers.size()}; }
+
+}  // namespace
+
+Averages::Averages(const TrainSettings& settings, const Layout& layout,
+                   const Layout& statistics_layout, ThreadTeam& team)
+    : swa_start_(settings.swa_start),
+      values_(layout, decay_of(settings), team),
+      statistics_(statistics_layout, decay_of(settings), team) {
+  check((settings.ema > 0) != (settings.swa_start > 0), "averages are of one kind");
+}
+
+void Averages::after_step(const Weights& now) {
+  if (swa_start_ > 0) return;
+  values_.update(count_, all_of(now.values), now.values);
+  statistics_.update(count_, all_of(now.statistics), now.statistics);
+  ++count_;
+}
+
+bool Averages::after_epoch(int epoch, const FlatBuffer& values) {
+  if (swa_start_ == 0 || epoch < swa_start_) return false;
+  values_.update(count_++, all_of(values), values);
+  return true;
+}
+
+std::size_t Averages::bytes() const {
+  return (values_.average().size() + statistics_.average().size()) * sizeof(float);
+}
+
+}  // namespace convoy
