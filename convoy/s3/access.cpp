@@ -150,8 +150,10 @@ std::string checked_endpoint(std::string endpoint) {
     return c > ' ' && c < 127 &&
            std::string_view("@?#\\\"<>").find(c) == std::string_view::npos;
   });
+  const bool has_host =
+      endpoint.find_first_not_of('/', endpoint.find("//")) != std::string::npos;
   while (endpoint.ends_with('/')) endpoint.pop_back();
-  if (has_scheme && plain && endpoint.find("//") + 2 < endpoint.size()) return endpoint;
+  if (has_scheme && has_host && plain) return endpoint;
   throw refusal("AWS_ENDPOINT_URL", "another form of address",
                 "http://host:port or https://host, without user, '?' or '#'",
                 "credentials belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
@@ -191,7 +193,9 @@ S3Access find_s3_access(const VariableLookup& variable) {
           .endpoint = checked_endpoint(
               first_of({variable("AWS_ENDPOINT_URL_S3"), variable("AWS_ENDPOINT_URL"),
                         field(profiles.config, "endpoint_url"),
-                        field(profiles.credentials, "endpoint_url")}))};
+                        field(profiles.credentials, "endpoint_url")})),
+          .ca_bundle =
+              first_of({variable("AWS_CA_BUNDLE"), field(profiles.config, "ca_bundle")})};
 }
 
 std::string s3_encoded(std::string_view text, bool keep_slashes) {

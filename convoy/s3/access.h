@@ -9,6 +9,7 @@
 //   region       AWS_REGION, AWS_DEFAULT_REGION, the profile's region, us-east-1
 //   endpoint     AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's endpoint_url;
 //                none: Amazon's own
+//   trust        AWS_CA_BUNDLE, the profile's ca_bundle; none: the system's certificates
 //
 // AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name the files. Metadata services and
 // single sign-on are not asked. Credentials are never printed, logged or stored: whoever
@@ -28,7 +29,8 @@ struct S3Access {
   std::string secret;
   std::string session_token{};  // empty: none
   std::string region = "us-east-1";
-  std::string endpoint{};  // "http://host:port" without '/' at the end; empty: Amazon
+  std::string endpoint{};   // "http://host:port" without '/' at the end; empty: Amazon
+  std::string ca_bundle{};  // file of certificates to trust; empty: the system's
 };
 
 /// The value of an environment variable, "" if it is not set.

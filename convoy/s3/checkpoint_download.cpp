@@ -9,10 +9,10 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
-#include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 #include "convoy/s3/etag.h"
 #include "convoy/s3/manifest.h"
+#include "convoy/s3/source_file.h"
 
 namespace convoy {
 namespace {
@@ -126,14 +126,12 @@ std::string get_manifest(S3Client& client, const S3Location& place) {
                       "there is no such checkpoint, or its upload did not finish");
 }
 
-std::string sha256_of(const fs::path& path) { return sha256_hex(read_bytes(path)); }
-
 void get_verified(S3Client& client, const S3Location& object, const ManifestFile& entry,
                   const fs::path& path) {
   if (!client.get_file(object, path, entry.bytes)) {
     throw damaged_object(object, "no such object", "a file that the manifest names");
   }
-  const std::string digest = sha256_of(path);
+  const std::string digest = sha256_of(SourceFile(path));
   if (digest != entry.sha256) {
     throw damaged_object(object, "SHA-256 " + digest,
                          entry.sha256 + " as in the manifest");

@@ -8,29 +8,16 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
-#include "convoy/base/sha256.h"
 
 namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kLargestPointer = 4096;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
-}
-
-std::string sha256_of(const SourceFile& file) {
-  Sha256 digest;
-  std::vector<std::byte> block;
-  for (std::uint64_t begin = 0; begin < file.size(); begin += block.size()) {
-    block.resize(std::min<std::uint64_t>(kBlock, file.size() - begin));
-    file.read(begin, block);
-    digest.add(block);
-  }
-  return digest.hex();
 }
 
 void refuse_damage(const OpenCheckpoint::File& file) {

@@ -65,6 +65,7 @@ std::string hint_for(const std::string& code, const S3Answer& answer) {
   }
   if (code == "RequestTimeTooSkewed") return "set this machine's clock";
   if (answer.trouble == S3Trouble::cancelled) return "";
+  if (answer.distrust) return "set AWS_CA_BUNDLE to the certificates to trust";
   return "check the network, AWS_ENDPOINT_URL and AWS_REGION";
 }
 

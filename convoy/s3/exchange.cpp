@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kMostBodyBytes = 1 << 20;
 constexpr long kStallBytesPerSecond = 1024;
+constexpr long kLeaveToSendMilliseconds = 300;
 
 /// A list of headers as libcurl wants it.
 class Headers {
@@ -137,7 +138,6 @@ void set_method(CURL* curl, const S3Request& request, Headers& headers) {
   if (request.method != "PUT" && request.method != "POST") return;
   headers.add("Content-Type: " + request.content_type);
   headers.add("Content-MD5: " + base64(md5(request.body)));
-  headers.add("Expect:");  // do not wait for leave to send the body
   curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
                    static_cast<curl_off_t>(request.body.size()));
   curl_easy_setopt(
@@ -145,11 +145,14 @@ void set_method(CURL* curl, const S3Request& request, Headers& headers) {
       request.body.empty() ? "" : reinterpret_cast<const char*>(request.body.data()));
 }
 
-void set_signature(CURL* curl, const S3Access& access, Headers& headers) {
+void set_access(CURL* curl, const S3Access& access, Headers& headers) {
   const std::string scheme = "aws:amz:" + access.region + ":s3";
   curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, scheme.c_str());
   curl_easy_setopt(curl, CURLOPT_USERNAME, access.key_id.c_str());
   curl_easy_setopt(curl, CURLOPT_PASSWORD, access.secret.c_str());
+  if (!access.ca_bundle.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, access.ca_bundle.c_str());
+  }
   if (!access.session_token.empty()) {
     headers.add("x-amz-security-token: " + access.session_token);
   }
@@ -157,6 +160,9 @@ void set_signature(CURL* curl, const S3Access& access, Headers& headers) {
 
 void set_limits(CURL* curl, const S3Options& options, double seconds) {
   const auto whole = [](double value) { return std::max(1L, std::lround(value)); };
+  // "Expect: 100-continue" cannot be switched off: an empty header of ours that does it
+  // would be signed (as of libcurl 7.88), and every server would refuse that signature.
+  curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, kLeaveToSendMilliseconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // who cancels waits for no resolver
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, whole(seconds * 1000));
@@ -210,7 +216,7 @@ S3Answer S3Connection::exchange(const S3Request& request, const S3Options& optio
   set_transfer(curl, url, transfer);
   set_limits(curl, options, seconds);
   set_method(curl, request, headers);
-  set_signature(curl, access_, headers);
+  set_access(curl, access_, headers);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   const CURLcode result = curl_easy_perform(curl);
 
@@ -218,6 +224,8 @@ S3Answer S3Connection::exchange(const S3Request& request, const S3Options& optio
   if (answer.thrown) return answer;
   read_headers(curl, answer);
   answer.trouble = trouble_of(result);
+  answer.distrust =
+      result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE;
   if (result != CURLE_OK) answer.trouble_text = curl_easy_strerror(result);
   return answer;
 }

@@ -42,6 +42,7 @@ enum class S3Trouble {
 
 struct S3Answer {
   S3Trouble trouble = S3Trouble::none;
+  bool distrust = false;        // the server's certificate did not hold
   std::string trouble_text{};   // libcurl's fixed words for it, nothing of the request
   std::exception_ptr thrown{};  // by `take`
   long status = 0;

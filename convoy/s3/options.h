@@ -16,7 +16,7 @@ struct S3Options {
   double connect_seconds = 10;
   double stall_seconds = 30;        // below 1 KiB/s for so long: given up, tried again
   double operation_seconds = 1800;  // for one put or get, all attempts together
-  int attempts = 6;
+  int attempts = 10;                // about a minute of pauses
   double first_pause = 0.5;  // seconds before the second attempt; doubles each time
   double longest_pause = 20;
   std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size

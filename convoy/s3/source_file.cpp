@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/sha256.h"
 
 namespace convoy {
 
@@ -34,6 +37,17 @@ void SourceFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
     offset += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
+}
+
+std::string sha256_of(const SourceFile& file) {
+  Sha256 digest;
+  std::vector<std::byte> block;
+  for (std::uint64_t begin = 0; begin < file.size(); begin += block.size()) {
+    block.resize(std::min<std::uint64_t>(1 << 20, file.size() - begin));
+    file.read(begin, block);
+    digest.add(block);
+  }
+  return digest.hex();
 }
 
 }  // namespace convoy

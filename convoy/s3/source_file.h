@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "convoy/base/descriptor.h"
 
@@ -30,5 +31,8 @@ class SourceFile {
   Descriptor descriptor_;
   std::uint64_t size_ = 0;
 };
+
+/// SHA-256 of the whole file, in hexadecimal digits. Throws a storage error.
+std::string sha256_of(const SourceFile& file);
 
 }  // namespace convoy

@@ -56,12 +56,14 @@ TEST_F(S3AccessTest, ComesFromTheEnvironment) {
   variables["AWS_SESSION_TOKEN"] = "token";
   variables["AWS_DEFAULT_REGION"] = "eu-west-1";
   variables["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9000/";
+  variables["AWS_CA_BUNDLE"] = "/ca.pem";
   const S3Access access = find();
   EXPECT_EQ(access.key_id, "AKID");
   EXPECT_EQ(access.secret, "hush");
   EXPECT_EQ(access.session_token, "token");
   EXPECT_EQ(access.region, "eu-west-1");
   EXPECT_EQ(access.endpoint, "http://127.0.0.1:9000");
+  EXPECT_EQ(access.ca_bundle, "/ca.pem");
 }
 
 TEST_F(S3AccessTest, TakesTheNarrowerOfTwoVariables) {

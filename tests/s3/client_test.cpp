@@ -100,10 +100,12 @@ TEST_F(S3ClientTest, NoticesADamagedObject) {
 }
 
 TEST_F(S3ClientTest, ListsFolders) {
+  // s3rver overlooks folders that hold nothing but folders. S3 does not.
   put("p/one/x", "1");
+  put("p/two/y", "2");
   put("p/two/y/z", "2");
   put("p/file", "3");
-  put("q/three/x", "4");
+  put("q/file", "4");
   EXPECT_THAT(client.folders(object("p")), UnorderedElementsAre("one", "two"));
   EXPECT_THAT(client.folders({kBucket}), UnorderedElementsAre("p", "q"));
   EXPECT_THAT(client.folders(object("r")), IsEmpty());
@@ -149,6 +151,27 @@ TEST_F(S3ClientTest, NeverShowsCredentials) {
     EXPECT_THAT(error.what(), Not(HasSubstr(access.key_id)));
     EXPECT_THAT(error.what(), Not(HasSubstr(access.secret)));
   }
+}
+
+TEST(S3Trust, GoesToCertificatesThatHold) {
+  const TemporaryFolder folder;
+  const std::string key = folder.path() / "key",
+                    certificate = folder.path() / "certificate";
+  const std::string make =
+      "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test "
+      "-addext subjectAltName=IP:127.0.0.1 -keyout " +
+      key + " -out " + certificate + " 2>/dev/null";
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  const S3Server server(key, certificate);
+  S3Access access = access_at(server.port());
+  access.endpoint.replace(0, 4, "https");
+  const S3Location object{kBucket, "a"};
+  expect_error(InputKind::storage, {"certificate", "AWS_CA_BUNDLE"},
+               [&] { S3Client(access, quick()).put_bytes(object, {}); });
+  EXPECT_FALSE(server.has("a"));
+  access.ca_bundle = certificate;
+  S3Client(access, quick()).put_bytes(object, {});
+  EXPECT_TRUE(server.has("a"));
 }
 
 }  // namespace

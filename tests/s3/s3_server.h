@@ -27,14 +27,15 @@ inline const std::string kBucket = "models";
 
 class S3Server {
  public:
-  /// Returns once the server listens, at a port that was free.
-  S3Server() {
+  /// Returns once the server listens, at a port that was free. With a key and its
+  /// certificate (files) it speaks TLS.
+  explicit S3Server(const std::string& key = "", const std::string& certificate = "") {
     ::setenv("no_proxy", "127.0.0.1", 1);
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     const std::string modules = modules_folder();
     child_ = ::fork();
-    if (child_ == 0) serve(modules, ends[1]);
+    if (child_ == 0) serve(modules, key, certificate, ends[1]);
     ::close(ends[1]);
     port_ = read_port(ends[0]);
     ::close(ends[0]);
@@ -77,11 +78,13 @@ class S3Server {
     return base / "convoy" / "s3rver";
   }
 
-  [[noreturn]] void serve(const std::string& modules, int output) const {
+  [[noreturn]] void serve(const std::string& modules, const std::string& key,
+                          const std::string& certificate, int output) const {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::dup2(output, STDOUT_FILENO);
     ::execlp("node", "node", CONVOY_SOURCE_DIR "/tests/s3/server.js", modules.c_str(),
-             folder_.path().c_str(), kBucket.c_str(), static_cast<char*>(nullptr));
+             folder_.path().c_str(), kBucket.c_str(), key.c_str(), certificate.c_str(),
+             static_cast<char*>(nullptr));
     ::_exit(127);
   }
 

@@ -4,16 +4,17 @@
 // 4 (with aws4, an independent signer), payload hashes and Content-MD5, and takes aborts
 // of multipart uploads. Requests reach s3rver only when whole.
 //
-//   node server.js MODULES FOLDER BUCKET     prints "listening PORT"
+//   node server.js MODULES FOLDER BUCKET [KEY CERTIFICATE]     prints "listening PORT"
 
 'use strict';
 
 const crypto = require('crypto');
 const fs = require('fs');
 const http = require('http');
+const https = require('https');
 const path = require('path');
 
-const [modules, folder, bucket] = process.argv.slice(2);
+const [modules, folder, bucket, key, certificate] = process.argv.slice(2);
 const load = name => require(path.join(modules, 'node_modules', name));
 const aws4 = load('aws4');
 const S3rver = load('s3rver');
@@ -99,7 +100,10 @@ async function main() {
   const store = new S3rver({port: 0, address: '127.0.0.1', silent: true, directory: folder,
                             configureBuckets: [{name: bucket, configs: []}]});
   const {port} = await store.run();
-  const door = http.createServer((request, answer) => serve(port, request, answer));
+  const listener = (request, answer) => serve(port, request, answer);
+  const door = key
+      ? https.createServer({key: fs.readFileSync(key), cert: fs.readFileSync(certificate)}, listener)
+      : http.createServer(listener);
   door.listen(0, '127.0.0.1', () => console.log(`listening ${door.address().port}`));
 }
 
