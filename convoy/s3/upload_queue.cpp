@@ -69,7 +69,8 @@ bool UploadQueue::finish(double seconds) {
   wait_for(patience, [this] { return !is_busy_ && !waiting_[0] && !waiting_[1]; });
   close();
   wait_for(deadline.left(), [this] { return has_ended_; });
-  return last_error().empty();
+  const std::lock_guard lock(mutex_);
+  return has_ended_ && errors_[0].empty() && errors_[1].empty();
 }
 
 template <class Condition>

@@ -55,7 +55,8 @@ class UploadQueue {
 
   /// Waits until all is uploaded, then cancels what is not, all within `seconds` (the
   /// last few of which are for tidying up at the server). Returns whether the newest of
-  /// each role is there. After it the queue takes nothing more.
+  /// each role is there. After it the queue takes nothing more. If there was no time for
+  /// tidying up, the destructor waits for that.
   bool finish(double seconds);
 
   /// The newest failure of a role that has not been made good by a later upload; "" if

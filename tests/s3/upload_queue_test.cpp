@@ -4,6 +4,8 @@
 
 #include "convoy/s3/upload_queue.h"
 
+#include <gmock/gmock.h>
+
 #include <thread>
 
 #include "convoy/base/clock.h"
@@ -189,6 +191,18 @@ TEST_F(UploadQueueTest, FinishKeepsItsDeadline) {
   }
   EXPECT_THAT(messages, Contains(HasSubstr("there was no time left")));
   EXPECT_EQ(server.open_uploads(), 0);
+}
+
+TEST_F(UploadQueueTest, FinishReturnsInTimeWhateverIsLeftToTidyUp) {
+  UploadQueueOptions patient = options();
+  patient.transfer.stall_seconds = 300;
+  proxy.set({.kind = Kind::silence, .at = "partNumber=1"});
+  UploadQueue queue(patient);
+  queue.submit(make_checkpoint(run, 120, 9000000), CheckpointRole::last);
+  wait_for_request("partNumber=1");
+  const Stopwatch watch;
+  EXPECT_FALSE(queue.finish(0.1));
+  EXPECT_LT(watch.seconds(), 0.9);
 }
 
 TEST_F(UploadQueueTest, FinishHasNothingToWaitForInAnEmptyQueue) {
