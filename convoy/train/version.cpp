@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 
 #include "convoy/base/cpu.h"
 #include "convoy/comm/connect.h"
@@ -36,8 +37,9 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
-  text += fmt::format("           matio {}, libpng {}, {}\n", MATIO_VERSION_STR,
-                      PNG_LIBPNG_VER_STRING, transport_library());
+  text += fmt::format("           matio {}, libpng {}, pugixml {}.{}, {}\n",
+                      MATIO_VERSION_STR, PNG_LIBPNG_VER_STRING, PUGIXML_VERSION / 1000,
+                      PUGIXML_VERSION / 10 % 100, transport_library());
   return text;
 }
 

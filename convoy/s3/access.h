@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// S3Access: who we are to an S3 server, and where it is. Found where every tool of AWS
+// looks for it:
+//
+//   credentials  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; else the
+//                profile AWS_PROFILE ("default") of ~/.aws/credentials, else
+//                ~/.aws/config
+//   region       AWS_REGION, AWS_DEFAULT_REGION, the profile's region, us-east-1
+//   endpoint     AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's endpoint_url;
+//                none: Amazon's own
+//   trust        AWS_CA_BUNDLE, the profile's ca_bundle; none: the system's certificates
+//
+// AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name the files. Metadata services and
+// single sign-on are not asked. Credentials are never printed, logged or stored: whoever
+// shows a text that a server had a hand in passes it through without_secrets().
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "convoy/s3/location.h"
+
+namespace convoy {
+
+struct S3Access {
+  std::string key_id;
+  std::string secret;
+  std::string session_token{};  // empty: none
+  std::string region = "us-east-1";
+  std::string endpoint{};   // "http://host:port" without '/' at the end; empty: Amazon
+  std::string ca_bundle{};  // file of certificates to trust; empty: the system's
+};
+
+/// The value of an environment variable, "" if it is not set.
+using VariableLookup = std::function<std::string(const std::string& name)>;
+
+/// Throws InputError of kind `settings` that says where it searched, or which place has
+/// half of what is needed.
+S3Access find_s3_access();
+S3Access find_s3_access(const VariableLookup& variable);
+
+/// The address of an object or, with an empty key, of its bucket, without a query.
+std::string s3_url(const S3Access& access, const S3Location& object);
+
+/// Everything but letters, digits and "-_.~/" as %XX: what a signature is made of.
+std::string s3_encoded(std::string_view text, bool keep_slashes = true);
+
+/// The text with each of the credentials replaced by stars.
+std::string without_secrets(std::string text, const S3Access& access);
+
+}  // namespace convoy

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a run's checkpoints stand in object storage:
+//
+//   <prefix>/<run>/checkpoints/<step>/<file>   as in the run's folder, manifest.json last
+//   <prefix>/<run>/checkpoints/last.json       {"checkpoint": "00000120", "step": 120}
+//   <prefix>/<run>/checkpoints/best.json
+//
+// A pointer is written after all that it points at, so a half upload is never taken for a
+// checkpoint.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "convoy/s3/location.h"
+
+namespace convoy {
+
+enum class CheckpointRole { last, best };
+
+std::string role_name(CheckpointRole role);  // "last"
+
+/// Whether it can be the name of a checkpoint's folder: its step in digits.
+bool is_step_name(const std::string& name);
+
+/// `run` is <prefix>/<run>.
+S3Location checkpoint_place(const S3Location& run, const std::string& step_name);
+S3Location pointer_place(const S3Location& run, CheckpointRole role);
+
+/// A pointer's content.
+std::string pointer_text(const std::string& step_name);
+
+/// The name of the folder that a pointer names. Throws InputError of kind `data`.
+std::string pointed_at(std::string_view text, const S3Location& pointer);
+
+}  // namespace convoy

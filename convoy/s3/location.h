@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// S3Location: a place in object storage, as people write it: s3://bucket/prefix.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace convoy {
+
+struct S3Location {
+  std::string bucket;
+  std::string key{};  // without '/' at either end; empty: the bucket itself
+
+  /// Reads "s3://bucket/prefix". `where` is who says so: "checkpoint.upload". Throws
+  /// InputError of kind `settings` for anything that a server might take otherwise.
+  static S3Location parse(const std::string& text, const std::string& where);
+
+  std::string text() const;  // "s3://bucket/key"
+
+  S3Location operator/(std::string_view name) const;
+
+  /// One '/' up, or the bucket itself; and what the last '/' is followed by.
+  S3Location parent() const;
+  std::string name() const;
+
+  bool operator==(const S3Location&) const = default;
+};
+
+/// Whether a text wants to be one, right or wrong.
+bool is_s3_location(std::string_view text);
+
+}  // namespace convoy

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The manifest of a checkpoint, as far as moving one needs it: which files, how large,
+// with which digests.
+//
+//   {"files": {"model.safetensors": {"bytes": 123, "sha256": "..."}, ...}, ...}
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoy {
+
+inline constexpr const char* kManifestName = "manifest.json";
+
+struct ManifestFile {
+  std::string name;  // of a file in the checkpoint's folder
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+/// Throws InputError of kind `data`, naming `where`, if it is no manifest, or names a
+/// file that cannot be one of a checkpoint's folder.
+std::vector<ManifestFile> parse_manifest(std::string_view text, const std::string& where);
+
+}  // namespace convoy

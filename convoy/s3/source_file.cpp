@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/s3/source_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/base/sha256.h"
+
+namespace convoy {
+
+SourceFile::SourceFile(std::filesystem::path path)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!descriptor_) throw storage_error(path_, "read this file", errno);
+  struct stat status {};
+  if (::fstat(descriptor_.get(), &status) != 0) {
+    throw storage_error(path_, "read this file", errno);
+  }
+  if (!S_ISREG(status.st_mode)) throw storage_error(path_, "read a file here", EISDIR);
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void SourceFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(descriptor_.get(), bytes.data(), bytes.size(),
+                                static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw storage_error(path_, "read this file", errno);
+    if (got == 0) throw storage_error(path_, "read a file that does not shrink", EIO);
+    offset += static_cast<std::uint64_t>(got);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+std::string sha256_of(const SourceFile& file) {
+  Sha256 digest;
+  std::vector<std::byte> block;
+  for (std::uint64_t begin = 0; begin < file.size(); begin += block.size()) {
+    block.resize(std::min<std::uint64_t>(1 << 20, file.size() - begin));
+    file.read(begin, block);
+    digest.add(block);
+  }
+  return digest.hex();
+}
+
+}  // namespace convoy

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SourceFile: a file held open to be sent. It can be read after its name is gone, so
+// nobody who tidies up a folder takes it away from under an upload.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "convoy/base/descriptor.h"
+
+namespace convoy {
+
+class SourceFile {
+ public:
+  /// Throws a storage error, as read() does.
+  explicit SourceFile(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+
+  /// Fills `bytes` with what stands at `offset`. Requires: that is within the size.
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const;
+
+ private:
+  std::filesystem::path path_;
+  Descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+/// SHA-256 of the whole file, in hexadecimal digits. Throws a storage error.
+std::string sha256_of(const SourceFile& file);
+
+}  // namespace convoy
