@@ -85,18 +85,25 @@ Replica Trainer::replica() {
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
   const Stopwatch total;
+  EventRecords events(folder, settings_);
+  events.begin(work_.model);
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = static_cast<std::size_t>(comm_.ranks())});
+                   .ranks = static_cast<std::size_t>(comm_.ranks())},
+                  &events);
   Outcome outcome;
   strategy_->begin();
   bool more = true;
   for (int epoch = 1; more && epoch <= settings_.train.epochs; ++epoch) {
     train_epoch(epoch, records, stop, outcome);
     const bool sound = outcome.code == ExitCode::done;
+    if (sound) {
+      events.tensors(epoch, records.steps(), work_.layout, values_,
+                     lanes_.gradients().whole());
+    }
     more = sound && records.steps() < steps_planned();
     if (sound && !work_.samples.validation.empty()) evaluate("val", records, outcome);
     if (more && work_.samples.validation.empty()) evaluate("test", records, outcome);
@@ -109,6 +116,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   if (folder == nullptr) return outcome;
   if (outcome.code != ExitCode::diverged) save(*folder, records);
   folder->flush();
+  events.finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
   nlohmann::ordered_json json = summary(outcome, records, ranks, total.seconds());
   json["command"] = command;
   folder->write_summary(json);

@@ -24,11 +24,11 @@ TEST_F(TrainCommand, LeavesTheFilesOfARun) {
 
   EXPECT_THAT(
       all_below(run),
-      UnorderedElementsAre("config.yaml", "metrics.jsonl", "summary.json", "log.txt",
-                           "checkpoints", "checkpoints/last", "checkpoints/00000006",
-                           "checkpoints/00000006/model.safetensors",
-                           "checkpoints/00000006/state.json",
-                           "checkpoints/00000006/manifest.json"));
+      UnorderedElementsAre(
+          "config.yaml", "metrics.jsonl", "summary.json", "log.txt",
+          testing::StartsWith("events.out.tfevents."), "checkpoints", "checkpoints/last",
+          "checkpoints/00000006", "checkpoints/00000006/model.safetensors",
+          "checkpoints/00000006/state.json", "checkpoints/00000006/manifest.json"));
   EXPECT_EQ(fs::read_symlink(run / "checkpoints" / "last"), "00000006");
 }
 
