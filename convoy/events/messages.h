@@ -11,7 +11,7 @@
 
 namespace convoy::messages {
 
-using namespace convoy_tensorboard;  // NOLINT: they are this namespace's contents
+using namespace convoy_tensorboard;
 
 HistogramProto histogram(const Histogram& histogram);
 
