@@ -14,6 +14,7 @@
 
 #include "convoy/base/cpu.h"
 #include "convoy/comm/connect.h"
+#include "convoy/events/library.h"
 #include "convoy/network/kernels/kernels.h"
 #include "version_info.h"
 
@@ -36,8 +37,8 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
-  text += fmt::format("           matio {}, libpng {}, {}\n", MATIO_VERSION_STR,
-                      PNG_LIBPNG_VER_STRING, transport_library());
+  text += fmt::format("           matio {}, libpng {}, {}, {}\n", MATIO_VERSION_STR,
+                      PNG_LIBPNG_VER_STRING, transport_library(), event_library());
   return text;
 }
 
