@@ -248,5 +248,16 @@ TEST_F(EventsOfARun, ContinueTheirCurvesAfterTheStepItGoesOnFrom) {
       << "TensorBoard warns of a second one";
 }
 
+TEST_F(EventsOfARun, ReplaceThoseOfAnEarlierStartInTheSameFolder) {
+  const RunFolder folder = RunFolder::create(here.path(), "a", "default");
+  const Model model = make_model("lenet5", {1, 28, 28}, 10);
+  for (int i = 0; i < 2; ++i) EventRecords(&folder, settings).begin(model);
+
+  std::vector<json> events = read_events(folder.path());
+  std::erase_if(events, [](const json& event) { return !event.contains("session"); });
+  ASSERT_EQ(events.size(), 1u) << "the first has nothing to replace";
+  EXPECT_EQ(events.front().at("step"), 1);
+}
+
 }  // namespace
 }  // namespace convoy
