@@ -183,7 +183,10 @@ TEST(IncludeRules, KeepLibrariesInTheirFolders) {
       {"dnnl", "convoy/network/kernels"},
       {"oneapi/", "convoy/network/kernels"},
       {"immintrin", "convoy/network/kernels"},
-      {"gloo/", "convoy/comm"}};
+      {"gloo/", "convoy/comm"},
+      {"google/protobuf", "convoy/events"},
+      {"convoy/events/tensorboard.pb", "convoy/events"},
+      {"convoy/events/messages", "convoy/events"}};
   for_each_line(
       program_sources(), [&](const fs::path& path, int number, const std::string& line) {
         for (const auto& [library, home] : homes) {

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -57,6 +58,12 @@ void prefer_large_pages([[maybe_unused]] void* memory,
 #ifdef MADV_HUGEPAGE
   madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
+}
+
+std::uint64_t resident_memory_bytes() {
+  std::uint64_t size = 0, resident = 0;  // in pages
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::uint64_t peak_memory_bytes() {

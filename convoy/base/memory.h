@@ -18,6 +18,9 @@ std::uint64_t available_memory_bytes();
 void prefer_large_pages(void* memory, std::size_t bytes);
 inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
+/// What this process has in memory now; 0 if the system does not say.
+std::uint64_t resident_memory_bytes();
+
 /// The most this process has had so far.
 std::uint64_t peak_memory_bytes();
 

@@ -29,8 +29,15 @@ nlohmann::ordered_json as_json(std::span<const RankPace> ranks) {
 
 }  // namespace
 
-Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& options)
-    : folder_(folder), progress_(progress), options_(options), pace_(options.ranks) {}
+Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
+                 EventRecords* events)
+    : folder_(folder),
+      progress_(progress),
+      events_(events),
+      options_(options),
+      pace_(options.ranks) {
+  window_times_.clear();
+}
 
 void Records::resume(const RecordsBefore& before) {
   start_epoch(before.epoch);
@@ -57,6 +64,7 @@ void Records::step(const LossSum& loss, double seconds, double learning_rate,
   epoch_sum_ += loss;
   window_sum_ += loss;
   step_times_.add(seconds);
+  window_times_.add(seconds);
   pace_.add(ranks);
   if (steps_ % static_cast<std::size_t>(options_.log_every) == 0) write_step(loss);
   if (progress_ != nullptr) progress_->update(progress_state());
@@ -78,19 +86,30 @@ ProgressState Records::progress_state() const {
 
 void Records::write_step(const LossSum& loss) {
   const std::vector<RankPace> ranks = pace_.window();
-  nlohmann::ordered_json line = {
-      {"kind", "step"},
-      {"step", steps_},
-      {"epoch", epoch_},
-      {"loss", loss.mean_loss()},
-      {"accuracy", loss.accuracy()},
-      {"lr", learning_rate_},
-      {"images_per_second", rate(window_sum_.samples, window_watch_.seconds())}};
+  const double images_per_second = rate(window_sum_.samples, window_watch_.seconds());
+  const double step_ms = window_times_.quantiles().p50;
+  nlohmann::ordered_json line = {{"kind", "step"},
+                                 {"step", steps_},
+                                 {"epoch", epoch_},
+                                 {"loss", loss.mean_loss()},
+                                 {"accuracy", loss.accuracy()},
+                                 {"lr", learning_rate_},
+                                 {"images_per_second", images_per_second},
+                                 {"step_ms", step_ms}};
   if (gradient_norm_) line["grad_norm"] = *gradient_norm_;
   line["ranks"] = as_json(ranks);
   record(line);
+  if (events_ != nullptr) {
+    events_->step({.step = steps_,
+                   .loss = loss,
+                   .learning_rate = learning_rate_,
+                   .images_per_second = images_per_second,
+                   .step_ms = step_ms,
+                   .ranks = ranks});
+  }
   note_straggler(ranks);
   pace_.start_window();
+  window_times_.clear();
   window_sum_ = {};
   window_watch_.restart();
 }
@@ -107,6 +126,7 @@ LossSum Records::end_epoch() {
           {"lr", learning_rate_},
           {"seconds", seconds},
           {"images_per_second", images_per_second}});
+  if (events_ != nullptr) events_->epoch(steps_, epoch_sum_, seconds);
   say(fmt::format(
       "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  {} images/s  {:.1f} s", epoch_,
       options_.epochs, epoch_sum_.mean_loss(), 100 * epoch_sum_.accuracy(),
@@ -124,6 +144,7 @@ void Records::evaluation(std::string_view split, const LossSum& sum, double seco
           {"correct", sum.correct},
           {"total", sum.samples},
           {"seconds", seconds}});
+  if (events_ != nullptr) events_->evaluation(split, steps_, sum);
   say(fmt::format("epoch {}/{}  {:5} loss {:.4f}  accuracy {:.2f} %  ({}/{})", epoch_,
                   options_.epochs, split, sum.mean_loss(), 100 * sum.accuracy(),
                   sum.correct, sum.samples));

@@ -13,6 +13,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/network/loss.h"
+#include "convoy/train/event_records.h"
 #include "convoy/train/pace.h"
 #include "convoy/train/progress.h"
 #include "convoy/train/run_folder.h"
@@ -38,9 +39,10 @@ struct RecordsBefore {
 
 class Records {
  public:
-  /// Borrows both for as long as it lives. On all ranks but the first they are nullptr:
-  /// the records count, and write nothing.
-  Records(RunFolder* folder, Progress* progress, const RecordOptions& options);
+  /// Borrows all for as long as it lives. On all ranks but the first folder and progress
+  /// are nullptr: the records count, and write nothing. Without events there are none.
+  Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
+          EventRecords* events = nullptr);
 
   /// Goes on from there, in the middle of its epoch. Once, first.
   void resume(const RecordsBefore& before);
@@ -83,6 +85,7 @@ class Records {
 
   RunFolder* folder_;
   Progress* progress_;
+  EventRecords* events_;
   RecordOptions options_;
   int epoch_ = 0;  // from 1
   std::size_t steps_ = 0, steps_in_this_epoch_ = 0, images_ = 0;
@@ -93,7 +96,7 @@ class Records {
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation
-  StepTimes step_times_;
+  StepTimes step_times_, window_times_;
   Pace pace_;
   std::optional<std::size_t> noted_;  // the straggler last written to the log
 };

@@ -94,16 +94,19 @@ Replica Trainer::replica() {
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
   since_begin_.restart();
+  if (!settings_.train.resume.empty()) share_restored();
+  events_.emplace(folder, settings_);
+  events_->begin(work_.model, first_step());
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = static_cast<std::size_t>(comm_.ranks())});
+                   .ranks = static_cast<std::size_t>(comm_.ranks())},
+                  &*events_);
   if (folder != nullptr) {
     writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
-  if (!settings_.train.resume.empty()) share_restored();
   strategy_->begin();
   Outcome outcome;
   train_epochs(records, stop, outcome);
@@ -119,6 +122,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   seconds_.checkpointing = writer_->seconds_blocked();
   writer_.reset();
   folder->flush();
+  events_->finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
   nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
   json["command"] = command;
   folder->write_summary(json);
@@ -140,6 +144,8 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
        from = {from.epoch + 1}) {
     train_epoch(from, records, stop, outcome);
     if (outcome.code != ExitCode::done) return;
+    events_->tensors(from.epoch, records.steps(), work_.layout, values_,
+                     lanes_.gradients().whole());
     average_epoch(records);
     const EvaluationResult judged = evaluate(judged_split(), records, outcome);
     if (outcome.code != ExitCode::done) return;

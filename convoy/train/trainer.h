@@ -32,6 +32,7 @@
 #include "convoy/train/checkpoint_writer.h"
 #include "convoy/train/course_state.h"
 #include "convoy/train/evaluation.h"
+#include "convoy/train/event_records.h"
 #include "convoy/train/initial_weights.h"
 #include "convoy/train/judgement.h"
 #include "convoy/train/own_work.h"
@@ -175,6 +176,7 @@ class Trainer {
   CheckpointWriter::OnSaved on_saved_;
   std::optional<std::size_t> saved_step_;  // after its epoch's evaluation, if that is due
   Stopwatch since_begin_;                  // of train()
+  std::optional<EventRecords> events_;     // while it trains
   std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
   Reporting reporting_;

@@ -15,6 +15,7 @@
 
 #include "convoy/base/cpu.h"
 #include "convoy/comm/connect.h"
+#include "convoy/events/library.h"
 #include "convoy/network/kernels/kernels.h"
 #include "version_info.h"
 
@@ -37,9 +38,9 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
-  text += fmt::format("           matio {}, libpng {}, pugixml {}.{}, {}\n",
+  text += fmt::format("           matio {}, libpng {}, pugixml {}.{}, {}, {}\n",
                       MATIO_VERSION_STR, PNG_LIBPNG_VER_STRING, PUGIXML_VERSION / 1000,
-                      PUGIXML_VERSION / 10 % 100, transport_library());
+                      PUGIXML_VERSION / 10 % 100, transport_library(), event_library());
   return text;
 }
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CRC-32C (Castagnoli, RFC 3720), and the form of it that stands in event files.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace convoy {
+
+std::uint32_t crc32c(std::string_view bytes);
+
+/// Turned and shifted, as event files have it: a checksum over bytes that hold checksums
+/// of the plain kind would say little.
+std::uint32_t masked_crc32c(std::string_view bytes);
+
+}  // namespace convoy

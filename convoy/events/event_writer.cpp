@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/events/event_writer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+
+#include "convoy/base/error.h"
+#include "convoy/events/histogram.h"
+#include "convoy/events/messages.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "events.out.tfevents.";
+constexpr std::int64_t kNone = -1;
+
+double now() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since_1970).count();
+}
+
+std::string host_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
+  std::string host = name;
+  std::ranges::replace(host, '/', '_');
+  return host;
+}
+
+/// The seconds in the name of an event file; kNone if it is none.
+std::int64_t seconds_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return kNone;
+  name.remove_prefix(kPrefix.size());
+  std::int64_t seconds = kNone;
+  std::from_chars(name.data(), name.data() + name.size(), seconds);
+  return seconds;
+}
+
+/// Of the newest event file in the folder; kNone if there is none.
+std::int64_t last_seconds_in(const fs::path& folder) {
+  std::error_code error;
+  std::int64_t last = kNone;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    last = std::max(last, seconds_of(entry.path().filename().string()));
+  }
+  if (error) throw storage_error(folder, "list this folder", error.value());
+  return last;
+}
+
+/// Later than the file before it, even if that was made in this very second, or by a
+/// clock that was ahead.
+fs::path new_path(const fs::path& folder, std::int64_t last_seconds) {
+  static std::atomic<int> files = 0;
+  const auto seconds = std::max(static_cast<std::int64_t>(now()), last_seconds + 1);
+  return folder / fmt::format("{}{:010}.{}.{}.{}", kPrefix, seconds, host_name(),
+                              ::getpid(), files++);
+}
+
+messages::Event event_of(std::size_t step) {
+  messages::Event event;
+  event.set_wall_time(now());
+  event.set_step(static_cast<std::int64_t>(step));
+  return event;
+}
+
+messages::Event summary_of(std::size_t step, std::string_view tag,
+                           messages::Summary::Value value) {
+  messages::Event event = event_of(step);
+  value.set_tag(std::string(tag));
+  *event.mutable_summary()->add_value() = std::move(value);
+  return event;
+}
+
+}  // namespace
+
+EventWriter::EventWriter(const fs::path& folder)
+    : EventWriter(folder, last_seconds_in(folder)) {}
+
+EventWriter::EventWriter(const fs::path& folder, std::int64_t last_seconds)
+    : first_(last_seconds == kNone), file_(new_path(folder, last_seconds)) {
+  messages::Event event = event_of(0);
+  event.set_file_version("brain.Event:2");
+  file_.append(event.SerializeAsString());
+}
+
+void EventWriter::start_again(std::size_t first_step) {
+  messages::Event event = event_of(first_step);
+  event.mutable_session_log()->set_status(messages::SessionLog::START);
+  file_.append(event.SerializeAsString());
+}
+
+void EventWriter::scalar(std::string_view tag, std::size_t step, double value) {
+  messages::Summary::Value message;
+  message.set_simple_value(static_cast<float>(value));
+  file_.append(summary_of(step, tag, std::move(message)).SerializeAsString());
+}
+
+void EventWriter::histogram(std::string_view tag, std::size_t step,
+                            std::span<const float> numbers) {
+  const Histogram histogram = make_histogram(numbers);
+  if (histogram.count == 0) return;
+  messages::Summary::Value message;
+  *message.mutable_histo() = messages::histogram(histogram);
+  file_.append(summary_of(step, tag, std::move(message)).SerializeAsString());
+}
+
+void EventWriter::text(std::string_view tag, std::string_view markdown) {
+  // TensorBoard's own writers end the tag so.
+  const std::string full_tag = std::string(tag) + "/text_summary";
+  file_.append(summary_of(0, full_tag, messages::text(markdown)).SerializeAsString());
+}
+
+void EventWriter::graph(std::span<const GraphNode> nodes) {
+  messages::Event event = event_of(0);
+  event.set_graph_def(messages::graph(nodes).SerializeAsString());
+  file_.append(event.SerializeAsString());
+}
+
+void EventWriter::start_session(const Hparams& hparams,
+                                std::span<const std::string> metrics) {
+  const auto append = [this](std::string_view tag,
+                             const messages::HParamsPluginData& data) {
+    file_.append(summary_of(0, tag, messages::hparams(data)).SerializeAsString());
+  };
+  append("_hparams_/experiment", messages::experiment(hparams, metrics, now()));
+  append("_hparams_/session_start_info", messages::session_start(hparams, now()));
+}
+
+void EventWriter::end_session(bool success) {
+  const messages::HParamsPluginData data = messages::session_end(success, now());
+  file_.append(summary_of(0, "_hparams_/session_end_info", messages::hparams(data))
+                   .SerializeAsString());
+}
+
+}  // namespace convoy
