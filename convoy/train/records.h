@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,12 +27,14 @@ struct RecordOptions {
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
   std::size_t ranks = 1;
+  int rank = 0;  // this one
 };
 
 class Records {
  public:
-  /// Borrows both for as long as it lives. On all ranks but the first they are nullptr:
-  /// the records count, and write nothing.
+  /// Borrows both for as long as it lives. On all ranks but the first there is no folder
+  /// (nullptr): the records count, and write nothing; and a progress only for a rank that
+  /// has a log of its own.
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options);
 
   void start_epoch(int epoch);
@@ -52,6 +55,9 @@ class Records {
   /// Says which rank was slowest, if there are several.
   void say_pace();
 
+  /// Writes summary.json, which is the last of the records.
+  void summary(const nlohmann::ordered_json& summary);
+
   std::size_t steps() const { return steps_; }
   int epoch() const { return epoch_; }
   std::size_t steps_in_this_epoch() const { return steps_in_this_epoch_; }
@@ -63,6 +69,7 @@ class Records {
   void write_step(const LossSum& loss);
   void note_straggler(std::span<const RankPace> ranks);
   void record(const nlohmann::ordered_json& line);
+  std::string epoch_line(double seconds) const;
   ProgressState progress_state() const;
 
   RunFolder* folder_;
@@ -74,9 +81,11 @@ class Records {
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation
+  double seconds_of_steps_ = 0;   // in this epoch
   StepTimes step_times_;
   Pace pace_;
-  std::optional<std::size_t> noted_;  // the straggler last written to the log
+  std::optional<std::size_t> noted_;    // the straggler last written to the log
+  std::optional<Straggler> straggler_;  // of the last window
 };
 
 }  // namespace convoy

@@ -90,7 +90,9 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = static_cast<std::size_t>(comm_.ranks())});
+                   .ranks = static_cast<std::size_t>(comm_.ranks()),
+                   .rank = comm_.rank()});
+  if (settings_.run.resources) resources_.emplace(comm_, folder);
   Outcome outcome;
   strategy_->begin();
   bool more = true;
@@ -104,6 +106,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   if (outcome.code == ExitCode::done) outcome.test = evaluate("test", records, outcome);
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
+  if (resources_) resources_->finish();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder == nullptr) return outcome;
@@ -111,7 +114,8 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   folder->flush();
   nlohmann::ordered_json json = summary(outcome, records, ranks, total.seconds());
   json["command"] = command;
-  folder->write_summary(json);
+  records.say(time_table(times(total.seconds())));
+  records.summary(json);
   return outcome;
 }
 
@@ -156,6 +160,7 @@ void Trainer::start_agreement(const StopRequest& stop) {
   report.own_seconds = own_work_.seconds();
   report.data_seconds = loader_.seconds_waited() - reporting_.data_seconds;
   reporting_.data_seconds = loader_.seconds_waited();
+  report.gather_resources = resources_ && resources_->is_due() ? 1 : 0;
   agreement_.start(report, lanes_.losses());
 }
 
@@ -166,11 +171,15 @@ LossSum Trainer::finish_agreement() {
   const LossSum loss = agreement_.finish();
   seconds_.agreeing += watch.seconds();
   const double exposed = strategy_->seconds_exposed() + seconds_.agreeing;
-  const std::uint64_t sent = comm_.total_traffic().bytes_sent;
+  const Traffic traffic = comm_.total_traffic();
+  const std::uint64_t sent = traffic.bytes_sent;
   reporting_.next.exposed_seconds = exposed - reporting_.exposed_seconds;
   reporting_.next.bytes_sent = sent - reporting_.bytes_sent;
   reporting_.exposed_seconds = exposed;
   reporting_.bytes_sent = sent;
+  if (resources_) {
+    resources_->after_step(traffic, agreement_.reports().front().gather_resources != 0);
+  }
   return loss;
 }
 

@@ -33,9 +33,11 @@
 #include "convoy/train/own_work.h"
 #include "convoy/train/rank_totals.h"
 #include "convoy/train/records.h"
+#include "convoy/train/resource_records.h"
 #include "convoy/train/run_folder.h"
 #include "convoy/train/settings.h"
 #include "convoy/train/stop_request.h"
+#include "convoy/train/time_table.h"
 #include "convoy/train/workload.h"
 
 namespace convoy {
@@ -58,9 +60,9 @@ class Trainer {
   std::string plan() const;
 
   /// Trains. The first rank writes the run's folder: records, a final checkpoint,
-  /// summary.json, in which `command` is kept; the others have neither folder nor
-  /// progress (nullptr). All get the same outcome. Throws InputError when the folder
-  /// cannot be written, PeerError when a rank is lost.
+  /// summary.json, in which `command` is kept; the others have no folder (nullptr), and a
+  /// progress only if they have a log of their own. All get the same outcome. Throws
+  /// InputError when the folder cannot be written, PeerError when a rank is lost.
   Outcome train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                 const std::string& command);
 
@@ -104,6 +106,7 @@ class Trainer {
                                  const std::vector<RankTotals>& ranks,
                                  double total_seconds) const;
   std::size_t steps_planned() const;
+  RunTimes times(double total_seconds) const;
   LanePart own_lanes() const { return {order_.lanes(), order_.lanes_of(comm_.rank())}; }
   Replica replica();
 
@@ -129,6 +132,7 @@ class Trainer {
   std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
   Reporting reporting_;
+  std::optional<ResourceRecords> resources_;
 };
 
 }  // namespace convoy
