@@ -114,7 +114,14 @@ TEST_F(Ranks, HaveALogEach) {
   train("a", {"-n", "2"});
 
   EXPECT_THAT(read_text(run("a") / "logs" / "rank-0.log"), HasSubstr("test accuracy"));
-  EXPECT_TRUE(fs::exists(run("a") / "logs" / "rank-1.log"));
+  for (const char* rank : {"0", "1"}) {
+    const std::string log =
+        read_text(run("a") / "logs" / ("rank-" + std::string(rank) + ".log"));
+    for (const char* epoch : {"1", "2"}) {
+      EXPECT_THAT(log, HasSubstr(std::string("Rank: ") + rank + ", Epoch: " + epoch +
+                                 ", Train Loss: "));
+    }
+  }
 }
 
 TEST_F(Ranks, RepeatTheRunByItsConfig) {
@@ -149,7 +156,7 @@ TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
   ConvoyProcess process(endless({"data.synthetic.test_count=300000"}), here());
-  expect_named_after_kill(process, "train loss");
+  expect_named_after_kill(process, "Train Loss");
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {

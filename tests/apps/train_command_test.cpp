@@ -22,13 +22,13 @@ class TrainCommand : public ProgramTest {};
 TEST_F(TrainCommand, LeavesTheFilesOfARun) {
   const fs::path run = train("a");
 
-  EXPECT_THAT(
-      all_below(run),
-      UnorderedElementsAre("config.yaml", "metrics.jsonl", "summary.json", "log.txt",
-                           "checkpoints", "checkpoints/last", "checkpoints/00000006",
-                           "checkpoints/00000006/model.safetensors",
-                           "checkpoints/00000006/state.json",
-                           "checkpoints/00000006/manifest.json"));
+  EXPECT_THAT(all_below(run),
+              UnorderedElementsAre("config.yaml", "metrics.jsonl", "summary.json",
+                                   "log.txt", "resources.csv", "checkpoints",
+                                   "checkpoints/last", "checkpoints/00000006",
+                                   "checkpoints/00000006/model.safetensors",
+                                   "checkpoints/00000006/state.json",
+                                   "checkpoints/00000006/manifest.json"));
   EXPECT_EQ(fs::read_symlink(run / "checkpoints" / "last"), "00000006");
 }
 
@@ -189,11 +189,12 @@ TEST_F(TrainCommand, KeepsTheEpochsItPrintedInItsLog) {
   const CommandResult result = convoy(small_training("a"));
 
   const std::string log = read_text(here() / "runs" / "a" / "log.txt");
-  const std::size_t begin = result.out.find("epoch 1/2  train");
+  const std::size_t begin = result.out.find("Epoch: 1, Train Loss: ");
   ASSERT_NE(begin, std::string::npos) << result.out;
   const std::string line = result.out.substr(begin, result.out.find('\n', begin) - begin);
   EXPECT_THAT(log, HasSubstr(line));
   EXPECT_THAT(log, HasSubstr("1 rank"));
+  EXPECT_THAT(log, HasSubstr("waiting for data "));
 }
 
 TEST_F(TrainCommand, GoesOnWhenItsReaderGoesAway) {
