@@ -129,14 +129,22 @@ std::string coloured(const std::string& text, const char* colour) {
   return text.empty() ? "" : colour + text + kPlain;
 }
 
-/// A line of at most `width` columns, with a bar in the room that is left.
+/// Columns for a bar beside the parts; 0: there is no room for one.
+std::size_t room_for_bar(const Parts& parts, std::size_t width) {
+  const std::size_t used = width_of(parts) + 1;
+  const std::size_t room = width > used ? std::min(width - used, kLongestBar) : 0;
+  return room >= kShortestBar ? room : 0;
+}
+
+/// A line of at most `width` columns, with a bar in the room that is left. The bar says
+/// more than the number of the step, which makes room for it.
 std::string bar_line(const ProgressState& state, std::size_t width, bool colour) {
   Parts parts = parts_of(state);
   drop_what_does_not_fit(parts, width);
-  const std::size_t used = width_of(parts) + 1;
-  if (used > width + 1) return parts[epoch].substr(0, width);
-  const std::size_t room = width > used ? std::min(width - used, kLongestBar) : 0;
-  std::string bar = room >= kShortestBar ? bar_text(part_done(state), room) : "";
+  if (width_of(parts) > width) return parts[epoch].substr(0, width);
+  if (room_for_bar(parts, width) == 0) parts[step].clear();
+  const std::size_t room = room_for_bar(parts, width);
+  std::string bar = room > 0 ? bar_text(part_done(state), room) : "";
   if (colour) {
     bar = coloured(bar, kGreen);
     parts[slow] = coloured(parts[slow], kYellow);

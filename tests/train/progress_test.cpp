@@ -71,8 +71,14 @@ std::string bar_at_width(int width) {
 
 TEST(ProgressOnATerminal, ShowsTheStateInOneLine) {
   EXPECT_EQ(bar_at_width(100),
-            "epoch 2/3 [=======>        ]   50%  step 469/938  loss 0.3051  acc 91.2%  "
+            "epoch 2/3 [========>        ]   50%  step 469/938  loss 0.3051  acc 91.2%  "
             "5,210 images/s  ETA 1:15");
+}
+
+TEST(ProgressOnATerminal, PrefersTheBarToTheStepWhereThereIsNoRoomForBoth) {
+  EXPECT_EQ(bar_at_width(80),
+            "epoch 2/3 [=====>     ]   50%  loss 0.3051  acc 91.2%  5,210 images/s  "
+            "ETA 1:15");
 }
 
 TEST(ProgressOnATerminal, FitsEveryWidth) {
