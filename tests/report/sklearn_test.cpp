@@ -20,22 +20,24 @@ using nlohmann::json;
 
 constexpr int kCases = 150;
 
-/// Few samples a class, so that means often lie between two printed numbers. Some classes
-/// are never seen, or never said; not both, which some versions of scikit-learn take for
-/// a choice of classes and call the accuracy otherwise.
+/// Numbers of classes and samples with which means often lie between two printed numbers.
+/// Some classes are never seen, or never said; not both, which some versions of
+/// scikit-learn take for a choice of classes and call the accuracy otherwise.
 ConfusionMatrix made_up(std::mt19937& random) {
   static const std::string odd[] = {"Käse", "猫", "a very long name of a class",
                                     "t-shirt"};
   const auto below = [&](unsigned most) { return static_cast<int>(random() % most); };
-  const int classes = 2 + below(random() % 10 == 0 ? 300 : 24);
+  static constexpr int kClasses[] = {2, 3, 10, 10, 16, 16, 20, 32, 50, 300};
+  static constexpr int kSupport[] = {8, 10, 20, 25, 40, 50};
+  const int classes = kClasses[below(std::size(kClasses))];
   std::vector<std::string> names;
   for (int i = 0; i < classes; ++i) {
     names.push_back(i < 4 ? odd[i] : "class " + std::to_string(i));
   }
   ConfusionMatrix matrix(names);
-  const int support = 8 << below(3);
+  const int support = kSupport[below(std::size(kSupport))];
   for (int truth = 0; truth < classes; ++truth) {
-    if (below(12) == 0) {
+    if (below(24) == 0) {
       matrix.add((truth + 1) % classes, truth);
       continue;
     }
