@@ -30,7 +30,8 @@ struct SettingArguments {
 /// The command line is kept in the run's summary, and given to the ranks that it starts.
 void add_train_command(CLI::App& app, Action& action,
                        const std::vector<std::string>& command_line);
-void add_eval_command(CLI::App& app, Action& action);
+void add_eval_command(CLI::App& app, Action& action,
+                      const std::vector<std::string>& command_line);
 void add_models_command(CLI::App& app, Action& action);
 void add_data_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);

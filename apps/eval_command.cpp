@@ -2,16 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/commands.h"
+#include "apps/cluster_arguments.h"
+#include "apps/rank.h"
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/report/confusion_picture.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/checkpoint_folder.h"
-#include "convoy/train/evaluation.h"
+#include "convoy/train/evaluation_report.h"
+#include "convoy/train/shared_evaluation.h"
 #include "convoy/train/workload.h"
 
 namespace convoy {
@@ -21,78 +27,154 @@ namespace fs = std::filesystem;
 
 struct EvalArguments {
   fs::path target;
-  fs::path out;
+  fs::path out, predictions;
   SettingArguments settings;
 };
+
+/// What the command line says of the cluster. How many ranks and threads trained does not
+/// matter.
+ClusterSettings own_cluster(const SettingArguments& settings) {
+  SettingArguments own;
+  std::ranges::copy_if(
+      settings.assignments, std::back_inserter(own.assignments),
+      [](const std::string& assignment) { return assignment.starts_with("cluster."); });
+  return own.resolve().cluster;
+}
 
 /// Settings that the checkpoint was trained with, then what the command line says.
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
   all.files.insert(all.files.begin(), checkpoint / kConfigFile);
-  return all.resolve();
+  Settings settings = all.resolve();
+  settings.cluster = own_cluster(arguments.settings);
+  return settings;
 }
 
-ExitCode eval(const EvalArguments& arguments) {
-  const fs::path checkpoint = find_checkpoint(
-      arguments.target,
-      [](const std::string& text) { fmt::print(stderr, "convoy: {}\n", text); });
-  const Settings settings = eval_settings(arguments, checkpoint);
+/// Says on the error output which newer checkpoints are damaged.
+fs::path find_and_say(const fs::path& target) {
+  return find_checkpoint(
+      target, [](const std::string& text) { fmt::print(stderr, "convoy: {}\n", text); });
+}
+
+/// What was evaluated, of which step, and with which weights.
+struct Evaluated {
+  fs::path checkpoint;
+  std::uint64_t step;
+  std::string weights;
+  EvaluationResult result;
+};
+
+Evaluated evaluate_on(Comm& comm, const Settings& settings, const fs::path& checkpoint,
+                      bool predictions) {
   const Workload work = load_workload(settings);
   FlatBuffer values(work.layout), statistics(work.statistics_layout);
   const CheckpointState state = load_checkpoint(
       checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
+  const std::string weights =
+      weights_sha256(work.layout, values, work.statistics_layout, statistics);
+  expect_same_on_all_ranks(comm, work.data.test.size(), weights);
 
   ThreadTeam team(chosen_threads(settings));
-  Evaluator evaluator(work.model, work.layout, chosen_evaluation(settings), team);
-  const EvaluationResult result =
-      evaluator.run(all_of(work.data.test, state.normalization), {values, statistics});
+  EvaluationOptions options = chosen_evaluation(settings);
+  options.predictions = predictions;
+  Evaluator evaluator(work.model, work.layout, options, team);
+  return {checkpoint, state.step, weights,
+          evaluate(all_of(work.data.test, state.normalization), {values, statistics},
+                   evaluator, comm)};
+}
 
-  nlohmann::ordered_json json = classification_json(result.matrix);
-  json["checkpoint"] = checkpoint.string();
-  json["step"] = state.step;
+std::string eval_json(const Evaluated& evaluated, const Settings& settings) {
+  nlohmann::ordered_json json = evaluation_json(evaluated.result);
+  json["checkpoint"] = evaluated.checkpoint.string();
+  json["step"] = evaluated.step;
   json["model"] = settings.model.name;
   json["data"] = settings.data.name;
-  json["loss"] = result.sum.mean_loss();
-  json["weights_sha256"] =
-      weights_sha256(work.layout, values, work.statistics_layout, statistics);
-  const fs::path out = arguments.out.empty()
-                           ? run_of_checkpoint(checkpoint).value_or(checkpoint)
-                           : arguments.out;
-  make_folders(out);
+  json["weights_sha256"] = evaluated.weights;
   // A path may be anything, JSON only UTF-8.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  write_atomically(out / "eval.json", json.dump(2, ' ', false, replace) + "\n");
-  const std::string title = fmt::format(
-      "{} on {}, step {}: {:.2f} % of {}", settings.model.name, settings.data.name,
-      state.step, 100 * result.sum.accuracy(), result.sum.samples);
-  write_atomically(out / "confusion.svg", confusion_svg(result.matrix, title));
+  return json.dump(2, ' ', false, replace) + "\n";
+}
 
-  fmt::print("{}\n\n{}\n{}\n", checkpoint.string(), classification_report(result.matrix),
-             confusion_table(result.matrix));
-  fmt::print("test accuracy {:.2f} % ({}/{}), loss {:.4f}\n", 100 * result.sum.accuracy(),
-             result.sum.correct, result.sum.samples, result.sum.mean_loss());
-  fmt::print("written to {} and {}\n", (out / "eval.json").string(),
-             (out / "confusion.svg").string());
+/// Writes all files; returns their names.
+std::vector<std::string> write_files(const EvalArguments& arguments,
+                                     const Settings& settings,
+                                     const Evaluated& evaluated) {
+  const EvaluationResult& result = evaluated.result;
+  const fs::path out =
+      arguments.out.empty()
+          ? run_of_checkpoint(evaluated.checkpoint).value_or(evaluated.checkpoint)
+          : arguments.out;
+  make_folders(out);
+  const std::string title = fmt::format("{} on {}, step {}", settings.model.name,
+                                        settings.data.name, evaluated.step);
+  write_atomically(out / "eval.json", eval_json(evaluated, settings));
+  write_atomically(out / "confusion.png", confusion_png(result.matrix, title));
+  std::vector<std::string> names = {(out / "eval.json").string(),
+                                    (out / "confusion.png").string()};
+  if (arguments.predictions.empty()) return names;
+  write_atomically(arguments.predictions, predictions_csv(result));
+  names.push_back(arguments.predictions.string());
+  return names;
+}
+
+/// What all ranks do, of which the first writes and prints.
+ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
+                      Comm& comm) {
+  const Evaluated evaluated = evaluate_on(
+      comm, settings, find_checkpoint(arguments.target), !arguments.predictions.empty());
+  if (!comm.is_first()) return ExitCode::done;
+  const std::vector<std::string> names = write_files(arguments, settings, evaluated);
+  fmt::print("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
+             evaluation_text(evaluated.result), shares_text(evaluated.result),
+             result_line(evaluated.result));
+  fmt::print("written to {}\n", join(names, ", "));
   return ExitCode::done;
+}
+
+ExitCode eval(const EvalArguments& arguments,
+              const std::vector<std::string>& command_line) {
+  const Environment environment = current_environment();
+  const Settings settings =
+      has_given_settings(environment)
+          ? given_settings(environment)
+          : eval_settings(arguments, find_and_say(arguments.target));
+  const Place place = place_of(settings.cluster, environment);
+  if (place.duty == Duty::launch) {
+    return launch_ranks(settings, place, command_line, /*quietly=*/false);
+  }
+  if (place.duty == Duty::rank) {
+    return join_and_work(settings, place,
+                         [&](const Settings& own, Comm& comm, Membership&) {
+                           return eval_as_rank(arguments, own, comm);
+                         });
+  }
+  AloneComm alone;
+  return eval_as_rank(arguments, settings, alone);
 }
 
 }  // namespace
 
-void add_eval_command(CLI::App& app, Action& action) {
+void add_eval_command(CLI::App& app, Action& action,
+                      const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<EvalArguments>();
   CLI::App* command =
       app.add_subcommand("eval", "Evaluate a run or checkpoint on its test set");
   command->footer(
       "Examples:\n"
       "  convoy eval runs/NAME\n"
-      "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n");
+      "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n"
+      "  convoy eval -n 4 runs/NAME --predictions said.csv   on four processes\n");
   command->add_option("target", arguments->target, "a run's folder or a checkpoint")
       ->required();
   command->add_option("--out", arguments->out,
-                      "folder for eval.json and confusion.svg (the run's folder)");
+                      "folder for eval.json and confusion.png (the run's folder)");
+  command->add_option("--predictions", arguments->predictions,
+                      "a CSV file with what was said of each sample");
   arguments->settings.add_to(*command);
-  command->callback(
-      [arguments, &action] { action = [arguments] { return eval(*arguments); }; });
+  add_cluster_flags(*command, arguments->settings);
+  command->callback([arguments, command_line, &action] {
+    action = [arguments, command_line] { return eval(*arguments, command_line); };
+  });
 }
 
 }  // namespace convoy

@@ -57,25 +57,29 @@ std::string own_address(const Place& place) {
   return here ? "127.0.0.1" : local_address_towards(place.master_address);
 }
 
+std::unique_ptr<Comm> connect_rank(const Settings& settings, const Place& place,
+                                   KeyValueStore& store) {
+  return connect(
+      {.rank = place.rank,
+       .ranks = place.ranks,
+       .timeout = milliseconds(settings.cluster.operation_timeout),
+       .address = own_address(place),
+       // Nodes of one machine, in namespaces, are to be told apart as hosts are.
+       .transport = place.nodes == 1 ? Transport::automatic : Transport::tcp},
+      store);
+}
+
 }  // namespace
 
-ExitCode join_and_train(Settings settings, const Place& place, const TrainingView& view) {
+ExitCode join_and_work(Settings settings, const Place& place, const RankWork& work) {
   const Environment environment = current_environment();
   const MembershipOptions options = membership_options(settings);
   const int threads = take_cores(place, environment, settings.cluster.pin);
   if (settings.cluster.threads == 0) settings.cluster.threads = threads;
-  // Our own launcher has printed its plan; of others this is the place for it.
-  if (place.starter != Starter::convoy && place.rank == 0) {
-    fmt::print("launch    {}\n", describe(place));
-  }
   Membership job(place, environment, options);
-  TrainingView told = view;
-  told.on_folder = [&](const std::filesystem::path& path) {
-    job.store().set(kRunFolderKey, path.string());
-  };
-  told.on_step = [&](std::size_t step) { job.at_step(step); };
   try {
-    return run_as_rank(settings, place, job.store(), told);
+    const std::unique_ptr<Comm> comm = connect_rank(settings, place, job.store());
+    return work(settings, *comm, job);
   } catch (const PeerError& error) {
     const std::optional<Verdict> verdict = job.complain(error);
     if (!verdict) throw;
@@ -87,17 +91,22 @@ ExitCode join_and_train(Settings settings, const Place& place, const TrainingVie
   }
 }
 
-ExitCode run_as_rank(const Settings& settings, const Place& place, KeyValueStore& store,
-                     const TrainingView& view) {
-  const std::unique_ptr<Comm> comm =
-      connect({.rank = place.rank,
-               .ranks = place.ranks,
-               .timeout = milliseconds(settings.cluster.operation_timeout),
-               .address = own_address(place),
-               // Nodes of one machine, in namespaces, are to be told apart as hosts are.
-               .transport = place.nodes == 1 ? Transport::automatic : Transport::tcp},
-              store);
-  return run_training(settings, *comm, view);
+ExitCode join_and_train(const Settings& settings, const Place& place,
+                        const TrainingView& view) {
+  // Our own launcher has printed its plan; of others this is the place for it.
+  const bool by_others = place.starter != Starter::convoy && place.rank == 0;
+  if (by_others && view.mode == ConsoleMode::normal) {
+    fmt::print("launch    {}\n", describe(place));
+  }
+  const auto work = [&](const Settings& own, Comm& comm, Membership& job) {
+    TrainingView told = view;
+    told.on_folder = [&](const std::filesystem::path& path) {
+      job.store().set(kRunFolderKey, path.string());
+    };
+    told.on_step = [&](std::size_t step) { job.at_step(step); };
+    return run_training(own, comm, told);
+  };
+  return join_and_work(settings, place, work);
 }
 
 }  // namespace convoy

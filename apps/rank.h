@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a training run on several processes.
+// One rank of a job on several processes.
 
 #pragma once
 
+#include <functional>
+
 #include "apps/training.h"
-#include "convoy/comm/key_value_store.h"
+#include "convoy/comm/comm.h"
 #include "convoy/launch/place.h"
 
 namespace convoy {
 
-/// Joins the job and trains. When a peer is lost, waits for the verdict on who it was.
-ExitCode join_and_train(Settings settings, const Place& place, const TrainingView& view);
+class Membership;
 
-/// Connects to the other ranks through the store that all of them share, and trains.
-ExitCode run_as_rank(const Settings& settings, const Place& place, KeyValueStore& store,
-                     const TrainingView& view);
+/// What a rank does in a job: with its settings, connected to the others, and with the
+/// store that all of them share.
+using RankWork = std::function<ExitCode(const Settings&, Comm&, Membership&)>;
+
+/// Joins the job, connects to the other ranks and works. When a peer is lost, waits for
+/// the verdict on who it was.
+ExitCode join_and_work(Settings settings, const Place& place, const RankWork& work);
+
+/// Joins the job and trains.
+ExitCode join_and_train(const Settings& settings, const Place& place,
+                        const TrainingView& view);
 
 }  // namespace convoy

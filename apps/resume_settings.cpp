@@ -36,14 +36,14 @@ void lay_over_the_run(const SettingArguments& arguments, const ResumeSource& sou
   const Settings before = SettingArguments{{}, {config}}.resolve();
   const std::vector<SettingChange> changes = setting_changes(before, result.settings);
   refuse_other_bits(changes, result.settings);
-  result.notes = source.damaged;
+  result.warnings = source.damaged;
   for (const SettingChange& change : changes) result.notes.push_back(describe(change));
 }
 
 }  // namespace
 
 ResumedSettings resume_settings(const SettingArguments& arguments) {
-  ResumedSettings result{.settings = arguments.resolve(), .notes = {}};
+  ResumedSettings result{.settings = arguments.resolve(), .notes = {}, .warnings = {}};
   std::optional<ResumeSource> source = find_resume_source(result.settings);
   if (!source) {
     if (result.settings.train.resume.empty()) return result;

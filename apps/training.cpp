@@ -11,6 +11,8 @@
 
 #include "convoy/base/cpu.h"
 #include "convoy/comm/planned_comm.h"
+#include "convoy/launch/rank_variables.h"
+#include "convoy/train/evaluation_report.h"
 #include "convoy/train/resume.h"
 #include "convoy/train/trainer.h"
 #include "convoy/train/version.h"
@@ -24,24 +26,42 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void say_outcome(const Outcome& outcome, RunFolder& folder) {
-  if (outcome.test) {
-    const LossSum& sum = outcome.test->sum;
-    const std::string report =
-        fmt::format("\n{}\n{}\ntest accuracy {:.2f} % ({}/{}), loss {:.4f}\n",
-                    classification_report(outcome.test->matrix),
-                    confusion_table(outcome.test->matrix), 100 * sum.accuracy(),
-                    sum.correct, sum.samples, sum.mean_loss());
-    say(report);
-    folder.log(report);
-  }
-  say(fmt::format("run folder {}\n", folder.path().string()));
-  folder.log(outcome.reason);
-  if (outcome.code == ExitCode::done) return;
+void say_failure(const Outcome& outcome) {
   fmt::print(stderr, "convoy: {}\n", outcome.reason);
   if (outcome.code == ExitCode::diverged) {
     fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
   }
+}
+
+void say_outcome(const Outcome& outcome, RunFolder& folder, ConsoleMode mode) {
+  const bool normal = mode == ConsoleMode::normal;
+  const std::string place = "run folder " + folder.path().string();
+  if (outcome.test) {
+    const std::string result = result_line(*outcome.test);
+    const std::string report =
+        fmt::format("\n{}\n{}\n", evaluation_text(*outcome.test), result);
+    folder.log(report);
+    if (normal) say(report);
+    if (mode == ConsoleMode::quiet) say(fmt::format("{}, {}\n", result, place));
+  }
+  if (normal) say(place + "\n");
+  folder.log(outcome.reason);
+  if (outcome.code != ExitCode::done) say_failure(outcome);
+}
+
+ProgressOptions progress_options(const TrainingView& view) {
+  switch (view.mode) {
+    case ConsoleMode::quiet:
+      return {.style = ProgressStyle::quiet};
+    case ConsoleMode::json:
+      return {.style = ProgressStyle::json};
+    case ConsoleMode::normal:
+      break;
+  }
+  if (view.terminal_width == 0) return {.style = ProgressStyle::plain};
+  return {.style = ProgressStyle::bar,
+          .width = view.terminal_width,
+          .colour = colours_are_wanted()};
 }
 
 /// Goes on in the folder that train.resume names, or makes a new one.
@@ -69,10 +89,12 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
                         const StopRequest& stop, const TrainingView& view, int ranks) {
   RunFolder folder = run_folder(settings, trainer, ranks);
   if (view.on_folder) view.on_folder(folder.path());
-  say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
-  Progress progress(stdout, view.terminal_width > 0, view.terminal_width);
+  if (view.mode == ConsoleMode::normal) {
+    say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
+  }
+  Progress progress(stdout, progress_options(view));
   const Outcome outcome = trainer.train(&folder, &progress, stop, view.command_line);
-  say_outcome(outcome, folder);
+  say_outcome(outcome, folder, view.mode);
   return outcome.code;
 }
 
@@ -87,7 +109,9 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
   if (comm.is_first()) {
     return train_as_first(settings, trainer, stop, view, comm.ranks());
   }
-  return trainer.train(nullptr, nullptr, stop, view.command_line).code;
+  Progress log(stdout, {.style = ProgressStyle::log, .line_prefix = kForTheLog});
+  return trainer.train(nullptr, view.has_log ? &log : nullptr, stop, view.command_line)
+      .code;
 }
 
 void say_plan(Settings settings, const Place& place) {

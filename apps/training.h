@@ -15,9 +15,18 @@
 
 namespace convoy {
 
+enum class ConsoleMode {
+  normal,
+  quiet,  // the result alone
+  json    // the records and the summary alone, an object a line
+};
+
 struct TrainingView {
   std::string command_line;
   int terminal_width = 0;  // of stdout; 0: it is no terminal
+  ConsoleMode mode = ConsoleMode::normal;
+  /// Whether a launcher keeps a log of what this rank prints, whichever rank it is.
+  bool has_log = false;
   /// Told where the run's folder is, as soon as there is one.
   std::function<void(const std::filesystem::path&)> on_folder = nullptr;
   /// Told after each step how many are done.

@@ -123,6 +123,7 @@ SpawnOptions rank_options(const LaunchOptions& options, const Briefing& briefing
 
 void say_plan(const LaunchOptions& options, const Place& place, const Cores& cores,
               Console& console) {
+  if (options.quietly) return;
   console.line(Stream::out, "",
                fmt::format("launch    {} ranks on {}, node {} of {}, rendezvous at {}:{}",
                            place.local_ranks, host_name(), place.node, place.nodes,

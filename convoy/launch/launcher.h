@@ -30,6 +30,7 @@ struct LaunchOptions {
   bool pin = true;
   int threads = 0;         // of a rank; 0: its part of the cores
   int terminal_width = 0;  // of the launcher's output; 0: it is no terminal
+  bool quietly = false;    // says nothing but what went wrong
   int out = 1, err = 2;    // files the ranks' lines go to
 };
 

@@ -10,13 +10,14 @@
 #include <cerrno>
 
 #include "convoy/base/file.h"
+#include "convoy/launch/rank_variables.h"
 
 namespace convoy {
 namespace {
 
-constexpr int kMostBlocks = 64;    // read at a time
-constexpr std::size_t kKept = 50;  // lines
-constexpr std::size_t kLongestLine = std::size_t{64} << 10;
+constexpr int kMostBlocks = 64;                             // read at a time
+constexpr std::size_t kKept = 50;                           // lines
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a summary of many ranks
 constexpr std::size_t kMostUnlogged = std::size_t{1} << 20;
 
 /// What is left of a line that was drawn over.
@@ -82,7 +83,9 @@ void RankOutput::finish() {
 }
 
 void RankOutput::add_line(Stream stream, std::string_view line) {
-  if (!passes_through(stream)) console_.line(stream, prefix_, line);
+  const bool for_the_log = line.starts_with(kForTheLog);
+  if (for_the_log) line.remove_prefix(1);
+  if (!for_the_log && !passes_through(stream)) console_.line(stream, prefix_, line);
   line = without_bar(line);
   last_.emplace_back(line);
   if (last_.size() > kKept) last_.pop_front();

@@ -14,4 +14,7 @@ inline constexpr const char* kStepsFile = "CONVOY_STEPS_FD";  // the same
 inline constexpr const char* kThreads = "CONVOY_THREADS";
 inline constexpr const char* kTerminal = "CONVOY_TERMINAL_WIDTH";  // rank 0's; 0: none
 
+/// What a rank prints before a line that is for its log and not for the console.
+inline constexpr char kForTheLog = '\x1f';
+
 }  // namespace convoy

@@ -16,7 +16,7 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kTableColumns = 100;
-constexpr std::size_t kPairsInTable = 20;
+constexpr std::size_t kPairsInJson = 100;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -69,28 +69,52 @@ std::size_t widest(const std::vector<std::string>& texts) {
   return width;
 }
 
+/// A sum in the order in which NumPy adds: eight running sums within a block of 128,
+/// blocks in halves. A mean that lies between two printed numbers is then rounded as
+/// scikit-learn's is.
+double numpy_sum(std::span<const double> values) {
+  constexpr std::size_t kLanes = 8, kBlock = 128;
+  if (values.size() > kBlock) {
+    const std::size_t half = values.size() / 2 / kLanes * kLanes;
+    return numpy_sum(values.first(half)) + numpy_sum(values.subspan(half));
+  }
+  double sums[kLanes] = {};
+  const std::size_t even = values.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < even; ++i) sums[i % kLanes] += values[i];
+  double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+               ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  for (const double value : values.subspan(even)) sum += value;
+  return sum;
+}
+
 template <class Weight>
 ClassScores average(const ConfusionMatrix& matrix, std::string name,
                     const Weight& weight) {
   ClassScores mean{.name = std::move(name), .support = matrix.total()};
-  double weights = 0;
-  for (const ClassScores& scores : matrix.scores()) {
-    const double w = weight(scores);
-    mean.precision += w * scores.precision;
-    mean.recall += w * scores.recall;
-    mean.f1 += w * scores.f1;
-    weights += w;
-  }
-  for (double* value : {&mean.precision, &mean.recall, &mean.f1}) {
-    *value = ratio(*value, weights);
+  const std::vector<ClassScores> all = matrix.scores();
+  std::vector<double> terms(all.size());
+  const auto sum = [&](const auto& term) {
+    std::ranges::transform(all, terms.begin(), term);
+    return numpy_sum(terms);
+  };
+  const double weights = sum(weight);
+  for (double ClassScores::*score :
+       {&ClassScores::precision, &ClassScores::recall, &ClassScores::f1}) {
+    mean.*score = ratio(
+        sum([&](const ClassScores& one) { return one.*score * weight(one); }), weights);
   }
   return mean;
 }
 
+/// With blanks on the left. fmt would count some characters as two columns wide.
+std::string right_aligned(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, display_width(text)), ' ') + text;
+}
+
 std::string report_row(const ClassScores& scores, std::size_t width, int digits) {
-  return fmt::format("{:>{}}  {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9}\n", scores.name, width,
-                     scores.precision, digits, scores.recall, digits, scores.f1, digits,
-                     scores.support);
+  return fmt::format("{}  {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9}\n",
+                     right_aligned(scores.name, width), scores.precision, digits,
+                     scores.recall, digits, scores.f1, digits, scores.support);
 }
 
 /// A table whose columns are headed by `heads`; rows by class. Empty if it is too wide.
@@ -126,26 +150,23 @@ std::string numbered_matrix_text(const ConfusionMatrix& matrix) {
   return matrix_text(matrix, rows, heads);
 }
 
-std::string pairs_text(const ConfusionMatrix& matrix) {
-  const auto pairs = matrix.most_confused(kPairsInTable);
-  std::string text = fmt::format("most confused of {} classes\n", matrix.size());
-  text += fmt::format("{:<32}  {:<32}  {:>9}  {:>9}\n", "true", "predicted", "count",
-                      "of true");
-  for (const ConfusedPair& pair : pairs) {
-    text += fmt::format("{:<32.32}  {:<32.32}  {:>9}  {:>7.1f} %\n",
-                        matrix.classes()[pair.truth], matrix.classes()[pair.predicted],
-                        with_commas(pair.count), 100 * pair.share);
-  }
-  if (pairs.empty()) text += "(none: every prediction was right)\n";
-  return text;
-}
-
 nlohmann::ordered_json scores_json(const ClassScores& scores) {
   return {{"name", scores.name},
           {"precision", scores.precision},
           {"recall", scores.recall},
           {"f1", scores.f1},
           {"support", scores.support}};
+}
+
+nlohmann::ordered_json pairs_json(const ConfusionMatrix& matrix) {
+  auto list = nlohmann::ordered_json::array();
+  for (const ConfusedPair& pair : matrix.most_confused(kPairsInJson)) {
+    list.push_back({{"true", matrix.classes()[pair.truth]},
+                    {"predicted", matrix.classes()[pair.predicted]},
+                    {"count", pair.count},
+                    {"share", pair.share}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -256,8 +277,10 @@ std::string classification_report(const ConfusionMatrix& matrix, int digits) {
                                  "precision", "recall", "f1-score", "support");
   for (const ClassScores& scores : matrix.scores())
     text += report_row(scores, width, digits);
+  // By way of F1, whose last bit may differ from the plain quotient's.
+  const double accuracy = harmonic_mean(matrix.accuracy(), matrix.accuracy());
   text += fmt::format("\n{:>{}}  {:>9} {:>9} {:>9.{}f} {:>9}\n", "accuracy", width, "",
-                      "", matrix.accuracy(), digits, matrix.total());
+                      "", accuracy, digits, matrix.total());
   text += report_row(matrix.macro_average(), width, digits);
   return text + report_row(weighted, width, digits);
 }
@@ -268,7 +291,27 @@ std::string confusion_table(const ConfusionMatrix& matrix) {
                                   numbered_matrix_text(matrix)}) {
     if (!text.empty()) return text;
   }
-  return pairs_text(matrix);
+  return fmt::format("{} classes, too many for a table of text\n", matrix.size());
+}
+
+std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limit) {
+  const std::vector<ConfusedPair> pairs = matrix.most_confused(limit);
+  if (pairs.empty()) return "most confused: none, every prediction was right\n";
+  std::vector<std::string> names;
+  for (const ConfusedPair& pair : pairs) {
+    names.push_back(fmt::format("{:.32} -> {:.32}", matrix.classes()[pair.truth],
+                                matrix.classes()[pair.predicted]));
+  }
+  const std::string head = "most confused: true -> predicted";
+  const std::size_t width = std::max(head.size(), widest(names));
+  std::string text =
+      fmt::format("{:<{}}  {:>9}  {:>9}\n", head, width, "count", "of true");
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const std::string blanks(width - display_width(names[i]), ' ');
+    text += fmt::format("{}{}  {:>9}  {:>7.1f} %\n", names[i], blanks,
+                        with_commas(pairs[i].count), 100 * pairs[i].share);
+  }
+  return text;
 }
 
 nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
@@ -287,6 +330,7 @@ nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
           {"classes", std::move(classes)},
           {"macro_average", scores_json(matrix.macro_average())},
           {"weighted_average", scores_json(matrix.weighted_average())},
+          {"most_confused", pairs_json(matrix)},
           {"confusion_matrix", std::move(rows)}};
 }
 

@@ -91,15 +91,20 @@ class ConfusionMatrix {
   std::vector<std::uint64_t> counts_;
 };
 
-/// A table in the form of scikit-learn's: a row a class, accuracy, the two averages.
+/// A row a class, accuracy, the two averages: byte for byte the text of scikit-learn's
+/// classification_report(labels=all classes, zero_division=0).
 std::string classification_report(const ConfusionMatrix& matrix, int digits = 3);
 
-/// The matrix as text, at most 100 columns wide. With too many classes for that, the most
-/// confused pairs instead.
+/// The matrix as text, at most 100 columns wide; with too many classes for that, a line
+/// that says so.
 std::string confusion_table(const ConfusionMatrix& matrix);
 
+/// At most `limit` pairs as text: "cat -> dog", how often, which share of all cats.
+std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limit = 10);
+
 /// {"accuracy", "correct", "total", "classes": [{"name", "precision", "recall", "f1",
-/// "support"}], "macro_average", "weighted_average", "confusion_matrix": rows of counts}
+/// "support"}], "macro_average", "weighted_average", "most_confused": [{"true",
+/// "predicted", "count", "share"}], at most 100, "confusion_matrix": rows of counts}
 nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix);
 
 }  // namespace convoy

@@ -30,6 +30,7 @@ struct StepReport {
   // Of the step before, since this one's exchange is not over.
   double exposed_seconds = 0;  // waited for other ranks
   std::uint64_t bytes_sent = 0;
+  std::int64_t gather_resources = 0;  // 1: the first rank wants everyone's rows
 };
 
 class Agreement {

@@ -25,6 +25,22 @@ std::size_t prediction(std::span<const double> logits) {
   return static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin());
 }
 
+/// Whether the label is one of the kTop largest, where of equals the first are larger.
+bool is_in_top(std::span<const double> logits, std::size_t label) {
+  std::size_t larger = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    larger += logits[i] > logits[label] || (logits[i] == logits[label] && i < label);
+  }
+  return larger < kTop;
+}
+
+/// Softmax of one of the logits.
+double probability(std::span<const double> logits, std::size_t of) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit - logits[of]);
+  return 1 / sum;
+}
+
 double cross_entropy(std::span<const double> logits, std::size_t label) {
   const double largest = std::ranges::max(logits);
   double sum = 0;
@@ -48,14 +64,19 @@ Evaluator::Evaluator(const Model& model, const Layout& layout,
       network_(model, layout, evaluating(options.network, statistics_), team),
       image_(model.input),
       classes_(static_cast<std::size_t>(class_count(model))),
-      flip_(options.flip) {
-  if (!flip_) return;
-  mirrored_.resize(kBatch * image_.size());
-  logits_.resize(kBatch * classes_);
-}
+      flip_(options.flip),
+      keep_predictions_(options.predictions),
+      mirrored_(flip_ ? kBatch * image_.size() : 0),
+      logits_(kBatch * classes_),
+      predictions_(kBatch) {}
 
 std::size_t EvaluationSet::batches() const {
   return (samples.size() + kBatch - 1) / kBatch;
+}
+
+Range EvaluationSet::samples_of(Range of_batches) const {
+  return {std::min(samples.size(), of_batches.begin * kBatch),
+          std::min(samples.size(), of_batches.end * kBatch)};
 }
 
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
@@ -66,8 +87,12 @@ EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
 
 EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights) {
   EvaluationPart whole = run_part(set, {0, set.batches()}, weights);
-  EvaluationResult result{.sum = {}, .matrix = std::move(whole.matrix)};
+  EvaluationResult result{.sum = {},
+                          .matrix = std::move(whole.matrix),
+                          .in_top = whole.in_top,
+                          .predictions = std::move(whole.predictions)};
   for (const LossSum& batch : whole.batches) result.sum += batch;
+  result.shares = {result.sum};
   return result;
 }
 
@@ -76,52 +101,70 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
   std::ranges::copy(weights.statistics.numbers(), statistics_.data());
   EvaluationPart part{.batches = {}, .matrix = ConfusionMatrix(set.data.classes)};
   if (batches.size() == 0) return part;
-  const std::size_t end = std::min(set.samples.size(), batches.end * kBatch);
-  const std::span samples =
-      std::span(set.samples).first(end).subspan(batches.begin * kBatch);
+  const Range range = set.samples_of(batches);
+  std::span samples = std::span(set.samples).subspan(range.begin, range.size());
   Loader loader(
       set.data, {samples.begin(), samples.end()},
       {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
   loader.start_epoch(0);
   while (const Batch* batch = loader.next()) {
-    part.batches.push_back(flip_ ? flipped(*batch, weights.values, part.matrix)
-                                 : plain(*batch, weights.values, part.matrix));
+    part.batches.push_back(flip_ ? flipped(*batch, weights.values)
+                                 : plain(*batch, weights.values));
+    note(*batch, samples.first(batch->count), part);
+    samples = samples.subspan(batch->count);
   }
   return part;
 }
 
-LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values,
-                         ConfusionMatrix& matrix) {
+LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
   PassListener nobody;
   const LossSum sum = network_.forward({batch.images, batch.labels}, values, {}, nobody);
-  const std::span<const std::int32_t> predictions = network_.predictions();
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    matrix.add(batch.labels[i], predictions[i]);
-  }
+  std::ranges::fill(logits_, 0.0);
+  add_logits(batch.count, 1);
+  std::ranges::copy(network_.predictions().first(batch.count), predictions_.begin());
   return sum;
 }
 
-LossSum Evaluator::flipped(const Batch& batch, const FlatBuffer& values,
-                           ConfusionMatrix& matrix) {
+LossSum Evaluator::flipped(const Batch& batch, const FlatBuffer& values) {
   const std::span mirrored = std::span(mirrored_).first(batch.images.size());
   mirror(batch.images, image_, mirrored);
   std::ranges::fill(logits_, 0.0);
   PassListener nobody;
   for (const std::span<const float> images : {batch.images, {mirrored}}) {
     network_.forward({images, batch.labels}, values, {}, nobody);
-    for (std::size_t i = 0; i < batch.count * classes_; ++i) {
-      logits_[i] += 0.5 * network_.logit(i / classes_, i % classes_);
-    }
+    add_logits(batch.count, 0.5);
   }
   LossSum sum;
   for (std::size_t i = 0; i < batch.count; ++i) {
-    const std::span logits = std::span(logits_).subspan(i * classes_, classes_);
     const auto label = static_cast<std::size_t>(batch.labels[i]);
-    const std::size_t predicted = prediction(logits);
-    sum += {cross_entropy(logits, label), predicted == label ? 1u : 0u, 1};
-    matrix.add(batch.labels[i], static_cast<std::int32_t>(predicted));
+    const std::size_t predicted = prediction(logits_of(i));
+    sum += {cross_entropy(logits_of(i), label), predicted == label ? 1u : 0u, 1};
+    predictions_[i] = static_cast<std::int32_t>(predicted);
   }
   return sum;
+}
+
+void Evaluator::add_logits(std::size_t samples, double factor) {
+  for (std::size_t i = 0; i < samples * classes_; ++i) {
+    logits_[i] += factor * network_.logit(i / classes_, i % classes_);
+  }
+}
+
+std::span<const double> Evaluator::logits_of(std::size_t sample) const {
+  return std::span(logits_).subspan(sample * classes_, classes_);
+}
+
+/// Counts what was said of the last batch.
+void Evaluator::note(const Batch& batch, std::span<const std::uint32_t> samples,
+                     EvaluationPart& part) const {
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const std::int32_t truth = batch.labels[i], predicted = predictions_[i];
+    part.matrix.add(truth, predicted);
+    part.in_top += is_in_top(logits_of(i), static_cast<std::size_t>(truth));
+    if (!keep_predictions_) continue;
+    const double sure = probability(logits_of(i), static_cast<std::size_t>(predicted));
+    part.predictions.push_back({samples[i], truth, predicted, static_cast<float>(sure)});
+  }
 }
 
 }  // namespace convoy

@@ -19,15 +19,30 @@
 
 namespace convoy {
 
+/// What was said of one sample.
+struct Prediction {
+  std::uint32_t sample = 0;  // its number in the dataset
+  std::int32_t truth = 0, predicted = 0;
+  float probability = 0;  // of the predicted class
+};
+
+/// How many classes the true one has to be among, to count for top-5 accuracy.
+inline constexpr std::size_t kTop = 5;
+
 struct EvaluationResult {
   LossSum sum;
   ConfusionMatrix matrix;
+  std::uint64_t in_top = 0;               // true class among the kTop largest logits
+  std::vector<Prediction> predictions{};  // of all samples in order, if asked for
+  std::vector<LossSum> shares{};          // of the sum, by rank
 };
 
 /// What some of a set's batches gave.
 struct EvaluationPart {
   std::vector<LossSum> batches;  // batch after batch
   ConfusionMatrix matrix;
+  std::uint64_t in_top = 0;
+  std::vector<Prediction> predictions{};
 };
 
 /// What is evaluated: samples of a dataset, normalised, in batches of a fixed size.
@@ -37,6 +52,8 @@ struct EvaluationSet {
   Normalization normalization;
 
   std::size_t batches() const;
+  /// The samples of some of the batches, by number of sample in the set.
+  Range samples_of(Range of_batches) const;
 };
 
 /// All samples of a dataset.
@@ -44,6 +61,7 @@ EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
 
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
+  bool predictions = false;  // keep what was said of each sample
   /// How to compute; how many samples at once is the evaluator's own.
   NetworkOptions network{};
 };
@@ -60,19 +78,25 @@ class Evaluator {
   EvaluationPart run_part(const EvaluationSet& set, Range batches,
                           const Weights& weights);
 
+  bool keeps_predictions() const { return keep_predictions_; }
   std::size_t arena_bytes() const { return network_.arena_bytes(); }
 
  private:
-  LossSum plain(const Batch& batch, const FlatBuffer& values, ConfusionMatrix& matrix);
-  LossSum flipped(const Batch& batch, const FlatBuffer& values, ConfusionMatrix& matrix);
+  LossSum plain(const Batch& batch, const FlatBuffer& values);
+  LossSum flipped(const Batch& batch, const FlatBuffer& values);
+  void add_logits(std::size_t samples, double factor);
+  std::span<const double> logits_of(std::size_t sample) const;
+  void note(const Batch& batch, std::span<const std::uint32_t> samples,
+            EvaluationPart& part) const;
 
   FlatBuffer statistics_;  // a copy of those at work, for the network
   Network network_;
   Shape image_;
   std::size_t classes_;
-  bool flip_;
-  std::vector<float> mirrored_;  // a batch of images
-  std::vector<double> logits_;   // [sample][class]
+  bool flip_, keep_predictions_;
+  std::vector<float> mirrored_;            // a batch of images
+  std::vector<double> logits_;             // [sample][class], of the last batch
+  std::vector<std::int32_t> predictions_;  // the same
 };
 
 }  // namespace convoy

@@ -4,12 +4,12 @@
 //
 // On a terminal, one line that is drawn over, and permanent lines above it:
 //
-//   epoch 1/3  loss 0.412  accuracy 87.1 %
-//   epoch 2/3 [======>      ]   50%  loss 0.305  acc 91.2%  5,210 images/s  ETA 1:15
-//   1:15
+//   Epoch: 1, Train Loss: 0.412, Train Accuracy: 0.871, ...
+//   epoch 2/3 [======>     ]  50%  step 469/938  loss 0.305  acc 91.2%  5,210 images/s
 //
-// Elsewhere (a file, a pipe) plain lines, now and then, without control characters.
-// A failed write is ignored: a run does not end because nobody watches.
+// The bar and the percentage are those of the whole run. Elsewhere (a file, a pipe) plain
+// lines, now and then, without control characters. A failed write is ignored: a run does
+// not end because nobody watches.
 
 #pragma once
 
@@ -28,16 +28,36 @@ struct ProgressState {
   int epochs = 1;
   std::size_t step = 0;  // done in this epoch
   std::size_t steps_in_epoch = 0;
+  double part_done = 0;  // of the whole run, 0 .. 1
   double loss = -1;
   double accuracy = -1;  // 0 .. 1
   double images_per_second = -1;
   double seconds_left = -1;  // of the whole run
+  int slow_rank = -1;        // that the others wait for; -1: none
+  double slow_by = 0;        // part by which it takes longer than they do
+};
+
+enum class ProgressStyle {
+  bar,    // of a terminal
+  plain,  // lines, now and then
+  log,    // only lines that stay
+  quiet,  // nothing
+  json    // only records, an object a line
+};
+
+struct ProgressOptions {
+  ProgressStyle style = ProgressStyle::plain;
+  int width = 80;             // of the terminal, in columns
+  bool colour = false;        // of the bar
+  double plain_seconds = 10;  // at least, between plain lines, and before the first
+  char line_prefix = 0;       // before each line that stays; 0: none
 };
 
 class Progress {
  public:
-  /// Writes to `out`, which must outlive it. `width` is the terminal's, in columns. Off
-  /// a terminal, a line comes at most every `plain_seconds`, the first after as long.
+  /// Writes to `out`, which must outlive it.
+  Progress(std::FILE* out, const ProgressOptions& options);
+  /// A bar, or plain lines.
   Progress(std::FILE* out, bool terminal, int width, double plain_seconds = 10);
 
   /// finish().
@@ -52,25 +72,37 @@ class Progress {
   /// Prints a line that stays, above the bar.
   void line(std::string_view text);
 
+  /// Prints a record, which is one line of JSON, if such are wanted.
+  void record(std::string_view json);
+  bool wants_records() const { return options_.style == ProgressStyle::json; }
+
   /// Removes the bar. A later update() draws it again.
   void finish();
 
  private:
+  bool has_bar() const { return options_.style == ProgressStyle::bar; }
+  bool has_lines() const {
+    return options_.style != ProgressStyle::quiet && !wants_records();
+  }
+  void write_line(std::string_view text);
   void draw_bar();
   void clear_bar();
 
   std::FILE* out_;
-  bool terminal_;
+  ProgressOptions options_;
   std::size_t width_;
   double seconds_between_;
   Stopwatch since_shown_;
   bool shown_before_ = false;
-  std::array<char, 256> bar_{};  // as last drawn
+  std::array<char, 320> bar_{};  // as last drawn
   std::size_t bar_size_ = 0;     // 0: there is none
 };
 
 /// Whether control characters make sense there (a terminal that is not "dumb").
 bool is_terminal(std::FILE* file);
+
+/// Not if the user has set NO_COLOR to anything (https://no-color.org).
+bool colours_are_wanted();
 
 /// Columns of the terminal, or of the environment's COLUMNS, or 80.
 int terminal_width(std::FILE* file);

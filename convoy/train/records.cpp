@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "convoy/base/text.h"
-
 namespace convoy {
 namespace {
 
 double rate(std::size_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+std::string one_line(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json as_json(std::span<const RankPace> ranks) {
@@ -51,6 +53,7 @@ void Records::start_epoch(int epoch) {
   steps_in_this_epoch_ = 0;
   epoch_sum_ = window_sum_ = {};
   images_before_epoch_ = images_;
+  seconds_of_steps_ = 0;
   epoch_watch_.restart();
   window_watch_.restart();
 }
@@ -63,6 +66,7 @@ void Records::step(const LossSum& loss, double seconds, double learning_rate,
   images_ += loss.samples;
   epoch_sum_ += loss;
   window_sum_ += loss;
+  seconds_of_steps_ += seconds;
   step_times_.add(seconds);
   window_times_.add(seconds);
   pace_.add(ranks);
@@ -74,14 +78,21 @@ ProgressState Records::progress_state() const {
   const double seconds = seconds_of_epochs_ + epoch_watch_.seconds();
   const double left =
       static_cast<double>(options_.steps - std::min(steps_, options_.steps));
-  return {.epoch = epoch_,
-          .epochs = options_.epochs,
-          .step = steps_in_this_epoch_,
-          .steps_in_epoch = options_.steps_in_epoch,
-          .loss = epoch_sum_.mean_loss(),
-          .accuracy = epoch_sum_.accuracy(),
-          .images_per_second = rate(images_, seconds),
-          .seconds_left = seconds * left / static_cast<double>(steps_ - steps_before_)};
+  const double all = static_cast<double>(options_.steps);
+  ProgressState state = {
+      .epoch = epoch_,
+      .epochs = options_.epochs,
+      .step = steps_in_this_epoch_,
+      .steps_in_epoch = options_.steps_in_epoch,
+      .part_done = static_cast<double>(steps_) / all,
+      .loss = epoch_sum_.mean_loss(),
+      .accuracy = epoch_sum_.accuracy(),
+      .images_per_second = rate(images_, seconds),
+      .seconds_left = seconds * left / static_cast<double>(steps_ - steps_before_)};
+  if (!straggler_) return state;
+  state.slow_rank = static_cast<int>(straggler_->rank);
+  state.slow_by = straggler_->own / straggler_->elsewhere - 1;
+  return state;
 }
 
 void Records::write_step(const LossSum& loss) {
@@ -127,11 +138,21 @@ LossSum Records::end_epoch() {
           {"seconds", seconds},
           {"images_per_second", images_per_second}});
   if (events_ != nullptr) events_->epoch(steps_, epoch_sum_, seconds);
-  say(fmt::format(
-      "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  {} images/s  {:.1f} s", epoch_,
-      options_.epochs, epoch_sum_.mean_loss(), 100 * epoch_sum_.accuracy(),
-      with_commas(static_cast<std::uint64_t>(images_per_second)), seconds));
+  say(epoch_line(seconds));
   return epoch_sum_;
+}
+
+/// In a form that scripts read: a change to it is a breaking change.
+std::string Records::epoch_line(double seconds) const {
+  const double of_batch =
+      steps_in_this_epoch_ == 0
+          ? 0
+          : seconds_of_steps_ / static_cast<double>(steps_in_this_epoch_);
+  return fmt::format(
+      "{}Epoch: {}, Train Loss: {:.3f}, Train Accuracy: {:.3f}, Avg Batch Duration: "
+      "{:.3f} seconds, Epoch Duration: {:.3f} seconds",
+      options_.ranks > 1 ? fmt::format("Rank: {}, ", options_.rank) : "", epoch_,
+      epoch_sum_.mean_loss(), epoch_sum_.accuracy(), of_batch, seconds);
 }
 
 void Records::evaluation(std::string_view split, const LossSum& sum, double seconds) {
@@ -151,7 +172,20 @@ void Records::evaluation(std::string_view split, const LossSum& sum, double seco
 }
 
 void Records::record(const nlohmann::ordered_json& line) {
-  if (folder_ != nullptr) folder_->record(line);
+  if (folder_ == nullptr) return;
+  folder_->record(line);
+  if (progress_ != nullptr && progress_->wants_records()) {
+    progress_->record(one_line(line));
+  }
+}
+
+void Records::summary(const nlohmann::ordered_json& summary) {
+  if (folder_ == nullptr) return;
+  folder_->write_summary(summary);
+  if (progress_ == nullptr || !progress_->wants_records()) return;
+  nlohmann::ordered_json line = {{"kind", "summary"}};
+  line.update(summary);
+  progress_->record(one_line(line));
 }
 
 void Records::say(std::string_view text) {
@@ -161,11 +195,11 @@ void Records::say(std::string_view text) {
 
 /// Writes to the log who is slow, when that changes.
 void Records::note_straggler(std::span<const RankPace> ranks) {
-  const std::optional<Straggler> straggler = find_straggler(ranks);
-  if (!straggler || straggler->rank == noted_) return;
-  noted_ = straggler->rank;
+  straggler_ = find_straggler(ranks);
+  if (!straggler_ || straggler_->rank == noted_) return;
+  noted_ = straggler_->rank;
   if (folder_ != nullptr) {
-    folder_->log(fmt::format("step {}: {}", steps_, describe(*straggler)));
+    folder_->log(fmt::format("step {}: {}", steps_, describe(*straggler_)));
   }
 }
 

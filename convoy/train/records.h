@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ struct RecordOptions {
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
   std::size_t ranks = 1;
+  int rank = 0;  // this one
 };
 
 /// Where a run stood that goes on.
@@ -39,8 +41,9 @@ struct RecordsBefore {
 
 class Records {
  public:
-  /// Borrows all for as long as it lives. On all ranks but the first folder and progress
-  /// are nullptr: the records count, and write nothing. Without events there are none.
+  /// Borrows all for as long as it lives. On all ranks but the first there is no folder
+  /// (nullptr): the records count, and write nothing; and a progress only for a rank that
+  /// has a log of its own. Without events there are none.
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
           EventRecords* events = nullptr);
 
@@ -68,6 +71,9 @@ class Records {
   /// Says which rank was slowest, if there are several.
   void say_pace();
 
+  /// Writes summary.json, which is the last of the records.
+  void summary(const nlohmann::ordered_json& summary);
+
   std::size_t steps() const { return steps_; }
   int epoch() const { return epoch_; }
   std::size_t steps_in_this_epoch() const { return steps_in_this_epoch_; }
@@ -81,6 +87,7 @@ class Records {
   void write_step(const LossSum& loss);
   void note_straggler(std::span<const RankPace> ranks);
   void record(const nlohmann::ordered_json& line);
+  std::string epoch_line(double seconds) const;
   ProgressState progress_state() const;
 
   RunFolder* folder_;
@@ -96,9 +103,11 @@ class Records {
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation
+  double seconds_of_steps_ = 0;   // in this epoch
   StepTimes step_times_, window_times_;
   Pace pace_;
-  std::optional<std::size_t> noted_;  // the straggler last written to the log
+  std::optional<std::size_t> noted_;    // the straggler last written to the log
+  std::optional<Straggler> straggler_;  // of the last window
 };
 
 }  // namespace convoy

@@ -127,9 +127,11 @@ bool make_new_folder(const std::filesystem::path& path) {
 
 struct RunFolder::Files {
   explicit Files(const std::filesystem::path& path)
-      : metrics(path / "metrics.jsonl"), log(path / "log.txt") {}
+      : metrics(path / "metrics.jsonl"),
+        log(path / "log.txt"),
+        resources(path / "resources.csv") {}
 
-  LineFile metrics, log;
+  LineFile metrics, log, resources;
 };
 
 RunFolder::RunFolder(std::filesystem::path path)
@@ -161,6 +163,7 @@ RunFolder RunFolder::open(const std::filesystem::path& path) {
   RunFolder folder(path);
   folder.files_->metrics.mend();
   folder.files_->log.mend();
+  folder.files_->resources.mend();
   return folder;
 }
 
@@ -209,7 +212,18 @@ void RunFolder::log(std::string_view line) {
   files_->log.flush();
 }
 
-void RunFolder::flush() { files_->metrics.flush(); }
+void RunFolder::start_resources(std::string_view header) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_ / "resources.csv", ignored)) return;
+  files_->resources.append(header);
+}
+
+void RunFolder::add_resources(std::string_view row) { files_->resources.append(row); }
+
+void RunFolder::flush() {
+  files_->metrics.flush();
+  files_->resources.flush();
+}
 
 void RunFolder::write_config(std::string_view yaml) {
   write_atomically(path_ / "config.yaml", yaml);

@@ -5,6 +5,7 @@
 //   config.yaml     every setting             written whole
 //   metrics.jsonl   one JSON object a line    appended, on disk within a second or so
 //   log.txt         what was printed, dated   appended, at once
+//   resources.csv   what each rank uses       appended, with flush()
 //   summary.json    what came out             written whole
 //
 // A reader never sees part of a line or of a whole file. One process writes a folder, and
@@ -51,6 +52,11 @@ class RunFolder {
 
   /// Appends a line to log.txt, with date and time before it.
   void log(std::string_view line);
+
+  /// Appends rows to resources.csv, which begins with the header; a file that is there
+  /// already goes on.
+  void start_resources(std::string_view header);
+  void add_resources(std::string_view row);
 
   /// Hands all records to the operating system: they survive the process, not a power
   /// cut.

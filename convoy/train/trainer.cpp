@@ -102,8 +102,10 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
                    .steps_in_epoch = loader_.batches_per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = static_cast<std::size_t>(comm_.ranks())},
+                   .ranks = static_cast<std::size_t>(comm_.ranks()),
+                   .rank = comm_.rank()},
                   &*events_);
+  if (settings_.run.resources) resources_.emplace(comm_, folder);
   if (folder != nullptr) {
     writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
@@ -115,17 +117,19 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
+  if (resources_) resources_->finish();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder == nullptr) return outcome;
   if (outcome.code != ExitCode::diverged) save_at_end(records);
-  seconds_.checkpointing = writer_->seconds_blocked();
+  seconds_.checkpointing = seconds_saving();
   writer_.reset();
   folder->flush();
   events_->finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
   nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
   json["command"] = command;
-  folder->write_summary(json);
+  records.say(time_table(times(since_begin_.seconds())));
+  records.summary(json);
   return outcome;
 }
 
@@ -158,6 +162,7 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
 void Trainer::train_epoch(Position from, Records& records, const StopRequest& stop,
                           Outcome& outcome) {
   const Stopwatch watch;
+  const double saving_before = seconds_saving();
   if (from.batch == 0) records.start_epoch(from.epoch);
   loader_.start_epoch(from.epoch, from.batch);
   const auto every = static_cast<std::size_t>(settings_.checkpoint.every_steps);
@@ -174,7 +179,7 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
     if (every > 0 && records.steps() % every == 0) save(records, /*evaluated=*/false);
     if (writer_) writer_->rethrow_failure();
   }
-  seconds_.training += watch.seconds();
+  seconds_.training += watch.seconds() - (seconds_saving() - saving_before);
   // An epoch that was stopped goes on in another process, which records all of it.
   const bool stopped = outcome.code == ExitCode::stopped;
   outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
@@ -226,6 +231,7 @@ void Trainer::start_agreement(const StopRequest& stop) {
   report.own_seconds = own_work_.seconds();
   report.data_seconds = loader_.seconds_waited() - reporting_.data_seconds;
   reporting_.data_seconds = loader_.seconds_waited();
+  report.gather_resources = resources_ && resources_->is_due() ? 1 : 0;
   agreement_.start(report, lanes_.losses());
 }
 
@@ -236,11 +242,15 @@ LossSum Trainer::finish_agreement() {
   const LossSum loss = agreement_.finish();
   seconds_.agreeing += watch.seconds();
   const double exposed = strategy_->seconds_exposed() + seconds_.agreeing;
-  const std::uint64_t sent = comm_.total_traffic().bytes_sent;
+  const Traffic traffic = comm_.total_traffic();
+  const std::uint64_t sent = traffic.bytes_sent;
   reporting_.next.exposed_seconds = exposed - reporting_.exposed_seconds;
   reporting_.next.bytes_sent = sent - reporting_.bytes_sent;
   reporting_.exposed_seconds = exposed;
   reporting_.bytes_sent = sent;
+  if (resources_) {
+    resources_->after_step(traffic, agreement_.reports().front().gather_resources != 0);
+  }
   return loss;
 }
 

@@ -38,9 +38,11 @@
 #include "convoy/train/own_work.h"
 #include "convoy/train/rank_totals.h"
 #include "convoy/train/records.h"
+#include "convoy/train/resource_records.h"
 #include "convoy/train/run_folder.h"
 #include "convoy/train/settings.h"
 #include "convoy/train/stop_request.h"
+#include "convoy/train/time_table.h"
 #include "convoy/train/workload.h"
 
 namespace convoy {
@@ -63,9 +65,9 @@ class Trainer {
   std::string plan() const;
 
   /// Trains. The first rank writes the run's folder: records, a final checkpoint,
-  /// summary.json, in which `command` is kept; the others have neither folder nor
-  /// progress (nullptr). All get the same outcome. Throws InputError when the folder
-  /// cannot be written, PeerError when a rank is lost.
+  /// summary.json, in which `command` is kept; the others have no folder (nullptr), and a
+  /// progress only if they have a log of their own. All get the same outcome. Throws
+  /// InputError when the folder cannot be written, PeerError when a rank is lost.
   Outcome train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                 const std::string& command);
 
@@ -130,6 +132,7 @@ class Trainer {
   std::vector<RankTotals> agree_on_weights();
   void save(const Records& records, bool evaluated, bool best = false);
   void save_at_end(const Records& records);
+  double seconds_saving() const { return writer_ ? writer_->seconds_blocked() : 0; }
   CheckpointState state(const Records& records, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
   std::vector<LoadedPart> optimizer_parts();
@@ -137,6 +140,7 @@ class Trainer {
                                  const std::vector<RankTotals>& ranks,
                                  double total_seconds) const;
   std::size_t steps_planned() const;
+  RunTimes times(double total_seconds) const;
   LanePart own_lanes() const { return {order_.lanes(), order_.lanes_of(comm_.rank())}; }
   /// Of the evaluations that decide anything.
   std::string_view judged_split() const {
@@ -180,6 +184,7 @@ class Trainer {
   std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
   Reporting reporting_;
+  std::optional<ResourceRecords> resources_;
 };
 
 }  // namespace convoy

@@ -107,6 +107,15 @@ std::string Trainer::plan() const {
   return text;
 }
 
+RunTimes Trainer::times(double total_seconds) const {
+  return {.total = total_seconds,
+          .training = seconds_.training,
+          .waiting_for_data = loader_.seconds_waited(),
+          .communicating = strategy_->seconds_exposed() + seconds_.agreeing,
+          .checkpointing = seconds_.checkpointing,
+          .evaluating = seconds_.evaluating};
+}
+
 nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& records,
                                         const std::vector<RankTotals>& ranks,
                                         double total_seconds) const {

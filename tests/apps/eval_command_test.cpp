@@ -2,7 +2,9 @@
 //
 // convoy eval, as a user meets it.
 
+#include "test_places.h"
 #include "tests/apps/small_run.h"
+#include "tests/report/png_pixels.h"
 
 namespace convoy {
 namespace {
@@ -86,17 +88,108 @@ TEST_F(EvalCommand, WritesCountsThatAddUp) {
   EXPECT_EQ(result.at("data"), "synthetic");
 }
 
-TEST_F(EvalCommand, DrawsAPictureThatIsWellFormed) {
+TEST_F(EvalCommand, DrawsAPicture) {
   eval(run);
 
-  const fs::path picture = run / "confusion.svg";
-  const CommandResult parsed = run_convoy({"-c",
-                                           "import sys, xml.etree.ElementTree as tree\n"
-                                           "print(tree.parse(sys.argv[1]).getroot().tag)",
-                                           picture.string()},
-                                          here(), {.program = "/usr/bin/python3"});
-  EXPECT_EQ(parsed.code, 0) << parsed.err;
-  EXPECT_THAT(parsed.out, HasSubstr("svg"));
+  EXPECT_GT(PngPixels(read_text(run / "confusion.png")).width(), 400);
+}
+
+TEST_F(EvalCommand, PrintsTheReportOfScikitLearnOnTheSamePredictions) {
+  const CommandResult result =
+      convoy({"eval", run.string(), "--predictions", "said.csv"});
+  ASSERT_EQ(result.code, 0) << result.err;
+
+  const CommandResult theirs =
+      run_convoy({CONVOY_SOURCE_DIR "/tests/report/sklearn_reports.py", "predictions",
+                  "said.csv", (run / "eval.json").string()},
+                 here(), {.program = "/usr/bin/python3"});
+
+  ASSERT_EQ(theirs.code, 0) << theirs.err;
+  EXPECT_THAT(theirs.out, HasSubstr("weighted avg"));
+  EXPECT_THAT(result.out, HasSubstr("\n\n" + theirs.out + "\n"));
+}
+
+TEST_F(EvalCommand, WritesWhatItSaidOfEachSample) {
+  ASSERT_EQ(convoy({"eval", run.string(), "--predictions", "said.csv"}).code, 0);
+
+  std::istringstream table(read_text(here() / "said.csv"));
+  std::string line;
+  std::getline(table, line);
+  EXPECT_EQ(line, "index,true,predicted,probability");
+  int lines = 0, right = 0;
+  for (char comma; std::getline(table, line); ++lines) {
+    int index = -1, truth = -1, predicted = -1;
+    double probability = -1;
+    std::istringstream(line) >> index >> comma >> truth >> comma >> predicted >> comma >>
+        probability;
+    EXPECT_EQ(index, lines);
+    EXPECT_GE(probability, 0.1) << "the likeliest of ten";
+    EXPECT_LE(probability, 1);
+    right += truth == predicted;
+  }
+  EXPECT_EQ(lines, 53);
+  EXPECT_EQ(right, read_json(run / "summary.json").at("test").at("correct"));
+}
+
+TEST_F(EvalCommand, FindsTheSameOnAnyNumberOfRanks) {
+  const Arguments large{"data.synthetic.test_count=1300"};  // six batches
+  ASSERT_EQ(
+      convoy(Arguments{"eval", run.string(), "--predictions", "one.csv"} + large).code,
+      0);
+  const json alone = read_json(run / "eval.json");
+  for (const char* ranks : {"2", "4"}) {
+    const CommandResult result =
+        convoy(Arguments{"eval", "-n", ranks, run.string(), "--predictions", "many.csv"} +
+               large);
+
+    ASSERT_EQ(result.code, 0) << result.err;
+    json several = read_json(run / "eval.json");
+    ASSERT_EQ(several.at("ranks").size(), static_cast<std::size_t>(std::atoi(ranks)));
+    int samples = 0;
+    for (const json& rank : several.at("ranks")) samples += rank.at("samples").get<int>();
+    EXPECT_EQ(samples, 1300);
+    several["ranks"] = alone.at("ranks");
+    EXPECT_EQ(several, alone);
+    EXPECT_EQ(read_text(here() / "many.csv"), read_text(here() / "one.csv"));
+    EXPECT_THAT(result.out, HasSubstr(std::string("all ") + ranks +
+                                      " ranks agree: " + alone.at("correct").dump() +
+                                      " of 1300 samples, the same weights"));
+  }
+}
+
+TEST_F(EvalCommand, DoesNotTakeRanksFromTheRun) {
+  run = train("b", {"-n", "2"});
+  const CommandResult result = convoy({"eval", run.string()});
+
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("launch")));
+  expect_as_summary(read_json(run / "eval.json"));
+}
+
+TEST_F(EvalCommand, SaysOnceOnSeveralRanksWhatIsWrong) {
+  const CommandResult result = convoy({"eval", "-n", "3", run.string(), "model=lenet5"});
+
+  EXPECT_EQ(result.code, 65) << result.out;
+  EXPECT_NE(result.err.find("bad input"), std::string::npos);
+  EXPECT_EQ(result.err.find("bad input"), result.err.rfind("bad input")) << result.err;
+}
+
+TEST_F(EvalCommand, CountsTheTopOneAndFive) {
+  const CommandResult result = convoy({"eval", run.string()});
+
+  const json written = read_json(run / "eval.json");
+  EXPECT_EQ(written.at("top1").at("correct"), written.at("correct"));
+  EXPECT_GE(written.at("top5").at("correct"), written.at("correct"));
+  EXPECT_THAT(result.out, HasSubstr("top-5 accuracy 0."));
+}
+
+TEST_F(EvalCommand, LeavesTopFiveOutWhereItMeansNothing) {
+  run = train("few", {"data.synthetic.classes=5"});
+  const CommandResult result = convoy({"eval", run.string()});
+
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_FALSE(read_json(run / "eval.json").contains("top5"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("top-5")));
 }
 
 TEST_F(EvalCommand, PrintsScoresAndWhereItWroteThem) {
@@ -105,7 +198,7 @@ TEST_F(EvalCommand, PrintsScoresAndWhereItWroteThem) {
   const json written = read_json(run / "eval.json");
   for (const std::string& part :
        {std::string("precision"), std::string("f1-score"),
-        (run / "confusion.svg").string(), "(" + written.at("correct").dump() + "/53)"}) {
+        (run / "confusion.png").string(), "(" + written.at("correct").dump() + "/53)"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
 }
@@ -117,7 +210,7 @@ TEST_F(EvalCommand, WritesElsewhereIfAsked) {
 
   EXPECT_EQ(result.code, 0) << result.err;
   expect_as_summary(read_json(out / "eval.json"));
-  EXPECT_TRUE(fs::exists(out / "confusion.svg"));
+  EXPECT_TRUE(fs::exists(out / "confusion.png"));
   EXPECT_FALSE(fs::exists(run / "eval.json"));
 }
 

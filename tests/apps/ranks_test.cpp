@@ -3,6 +3,7 @@
 // Training on several processes: our own launcher and those of others, the same bits, and
 // ranks that are killed while they train.
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -114,7 +115,14 @@ TEST_F(Ranks, HaveALogEach) {
   train("a", {"-n", "2"});
 
   EXPECT_THAT(read_text(run("a") / "logs" / "rank-0.log"), HasSubstr("test accuracy"));
-  EXPECT_TRUE(fs::exists(run("a") / "logs" / "rank-1.log"));
+  for (const char* rank : {"0", "1"}) {
+    const std::string log =
+        read_text(run("a") / "logs" / ("rank-" + std::string(rank) + ".log"));
+    for (const char* epoch : {"1", "2"}) {
+      EXPECT_THAT(log, HasSubstr(std::string("Rank: ") + rank + ", Epoch: " + epoch +
+                                 ", Train Loss: "));
+    }
+  }
 }
 
 TEST_F(Ranks, RepeatTheRunByItsConfig) {
@@ -149,7 +157,7 @@ TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
   ConvoyProcess process(endless({"data.synthetic.test_count=300000"}), here());
-  expect_named_after_kill(process, "train loss");
+  expect_named_after_kill(process, "Train Loss");
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {
@@ -206,6 +214,34 @@ TEST_F(Ranks, AreGoneWhenTheirLauncherIsKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_THAT(ranks(), testing::IsEmpty());
+}
+
+TEST_F(Ranks, LeaveTheirResourcesWhenTheyAreKilled) {
+  ConvoyProcess process(endless(), here());
+  const fs::path file = run("a") / "resources.csv";
+  const auto rows_of = [&](const std::string& rank) {
+    std::ifstream text(file);
+    std::string line;
+    std::getline(text, line);
+    int rows = 0;
+    while (std::getline(text, line)) {
+      const bool whole = std::ranges::count(line, ',') == 10;
+      rows += whole && line.find("," + rank + ",") == line.find(',');
+    }
+    return rows;
+  };
+  ASSERT_TRUE(process.wait_until([&] { return rows_of("3") >= 2; })) << process.err();
+  process.send(SIGKILL);
+  process.wait();
+
+  int rows = 1;  // the header
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_GE(rows_of(rank), 1) << rank;
+    rows += rows_of(rank);
+  }
+  const std::string text = read_text(file);
+  EXPECT_EQ(std::ranges::count(text, '\n'), rows) << "only whole rows";
+  EXPECT_TRUE(text.ends_with('\n'));
 }
 
 TEST_F(Ranks, StartUnderOpenMpi) {

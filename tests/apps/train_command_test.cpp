@@ -26,9 +26,9 @@ bool is_event_file(const std::string& name) {
 TEST_F(TrainCommand, LeavesTheFilesOfARun) {
   const fs::path run = train("a");
 
-  std::vector<std::string> expected{
-      "config.yaml", "metrics.jsonl",    "summary.json",    "log.txt",
-      "checkpoints", "checkpoints/last", "checkpoints/best"};
+  std::vector<std::string> expected{"config.yaml",      "metrics.jsonl",   "summary.json",
+                                    "log.txt",          "resources.csv",   "checkpoints",
+                                    "checkpoints/last", "checkpoints/best"};
   for (const std::string folder : {"checkpoints/00000003", "checkpoints/00000006"}) {
     expected.push_back(folder);
     for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json",
@@ -199,11 +199,12 @@ TEST_F(TrainCommand, KeepsTheEpochsItPrintedInItsLog) {
   const CommandResult result = convoy(small_training("a"));
 
   const std::string log = read_text(here() / "runs" / "a" / "log.txt");
-  const std::size_t begin = result.out.find("epoch 1/2  train");
+  const std::size_t begin = result.out.find("Epoch: 1, Train Loss: ");
   ASSERT_NE(begin, std::string::npos) << result.out;
   const std::string line = result.out.substr(begin, result.out.find('\n', begin) - begin);
   EXPECT_THAT(log, HasSubstr(line));
   EXPECT_THAT(log, HasSubstr("1 rank"));
+  EXPECT_THAT(log, HasSubstr("waiting for data "));
 }
 
 TEST_F(TrainCommand, GoesOnWhenItsReaderGoesAway) {

@@ -15,6 +15,7 @@
 #include "convoy/launch/cores.h"
 #include "convoy/launch/ending.h"
 #include "convoy/launch/rank_output.h"
+#include "convoy/launch/rank_variables.h"
 #include "convoy/launch/token.h"
 
 namespace convoy {
@@ -141,6 +142,16 @@ TEST_F(Output, KeepsTheLastLines) {
 
   EXPECT_THAT(output.last_lines(2), ElementsAre("198", "199"));
   EXPECT_EQ(output.last_lines(1000).size(), 50U);
+}
+
+TEST_F(Output, MayBeForTheLogAlone) {
+  Console console(out_.get(), err_.get(), false);
+  RankOutput output(2, console);
+  output.log_to(folder_.path() / "logs");
+  feed(output, Stream::out, std::string(1, kForTheLog) + "epoch\nshown\n");
+
+  EXPECT_EQ(out(), "[rank 2] shown\n");
+  EXPECT_EQ(read_text(folder_.path() / "logs" / "rank-2.log"), "epoch\nshown\n");
 }
 
 TEST_F(Output, IsLoggedFromItsFirstLine) {

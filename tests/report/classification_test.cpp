@@ -165,23 +165,33 @@ TEST(ConfusionTable, HeadsColumnsByNumberIfNamesAreTooLong) {
   EXPECT_LE(widest_line(table), 100u);
 }
 
-TEST(ConfusionTable, NamesTheMostConfusedPairsOfManyClasses) {
-  ConfusionMatrix matrix(numbered_names(100));
-  for (int label = 0; label < 100; ++label) matrix.add(label, label, 95);
-  matrix.add(7, 93, 5);
+TEST(ConfusionTable, SaysSoIfThereAreTooManyClasses) {
+  EXPECT_EQ(confusion_table(ConfusionMatrix(numbered_names(100))),
+            "100 classes, too many for a table of text\n");
+  EXPECT_EQ(confusion_table(ConfusionMatrix({})), "no classes\n");
+}
 
-  const std::string table = confusion_table(matrix);
+TEST(ConfusedPairs, AreShownWithTheirShare) {
+  EXPECT_EQ(confused_pairs_table(cats_and_dogs()),
+            "most confused: true -> predicted      count    of true\n"
+            "dog -> cat                                3     30.0 %\n"
+            "cat -> dog                                2     20.0 %\n");
+}
 
-  EXPECT_THAT(table, HasSubstr("most confused of 100 classes"));
-  EXPECT_THAT(table, HasSubstr("class-7 "));
-  EXPECT_THAT(table, HasSubstr("class-93 "));
-  EXPECT_THAT(table, HasSubstr("5.0 %"));
+TEST(ConfusedPairs, AreAtMostAsManyAsAskedForAndFit) {
+  ConfusionMatrix matrix({std::string(200, 'x'), std::string(200, 'y'), "猫"});
+  matrix.add(0, 1, 5);
+  matrix.add(1, 0, 4);
+  matrix.add(2, 1, 3);
+
+  const std::string table = confused_pairs_table(matrix, /*limit=*/2);
+
+  EXPECT_EQ(std::ranges::count(table, '\n'), 3);
   EXPECT_LE(widest_line(table), 100u);
 }
 
-TEST(ConfusionTable, CopesWithNoClassesAndNoMistakes) {
-  EXPECT_EQ(confusion_table(ConfusionMatrix({})), "no classes\n");
-  EXPECT_THAT(confusion_table(ConfusionMatrix(numbered_names(50))),
+TEST(ConfusedPairs, MayBeNone) {
+  EXPECT_THAT(confused_pairs_table(ConfusionMatrix(numbered_names(50))),
               HasSubstr("every prediction was right"));
 }
 
@@ -193,6 +203,9 @@ TEST(ClassificationJson, HoldsScoresAndCounts) {
   EXPECT_EQ(json["classes"][1]["name"], "dog");
   EXPECT_EQ(json["classes"][1]["recall"], 0.7);
   EXPECT_EQ(json["macro_average"]["support"], 20);
+  EXPECT_EQ(json["most_confused"][0],
+            (nlohmann::json{
+                {"true", "dog"}, {"predicted", "cat"}, {"count", 3}, {"share", 0.3}}));
   EXPECT_EQ(json["confusion_matrix"], nlohmann::json({{8, 2, 0}, {3, 7, 0}, {0, 0, 0}}));
   EXPECT_THAT(json.dump(), Not(HasSubstr("null")));
 }

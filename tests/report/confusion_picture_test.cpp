@@ -5,53 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "tests/report/png_pixels.h"
 
 namespace convoy {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-
-/// What is wrong with a document as XML, or "". Knows what our pictures use: elements
-/// with quoted attributes, text, the five entities.
-std::string xml_fault(std::string_view xml) {
-  std::vector<std::string> open;
-  while (!xml.empty()) {
-    if (xml[0] == '<') {
-      const std::size_t end = xml.find('>');
-      if (end == std::string_view::npos) return "an element without an end";
-      const std::string_view element = xml.substr(1, end - 1);
-      const std::string name(element.substr(0, element.find_first_of(" \n")));
-      if (name.starts_with("/")) {
-        if (open.empty() || open.back() != name.substr(1)) return "unmatched " + name;
-        open.pop_back();
-      } else if (!element.ends_with("/")) {
-        open.push_back(name);
-      }
-      if (element.find('<') != std::string_view::npos) return "< in an element";
-      xml.remove_prefix(end + 1);
-    } else if (xml[0] == '&') {
-      const std::string_view entity = xml.substr(0, xml.find(';') + 1);
-      if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" &&
-          entity != "&quot;" && entity != "&#39;") {
-        return "an unknown entity";
-      }
-      xml.remove_prefix(entity.size());
-    } else {
-      xml.remove_prefix(1);
-    }
-  }
-  return open.empty() ? "" : "no end of " + open.back();
-}
-
-std::size_t occurrences(std::string_view text, std::string_view part) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++count;
-  return count;
-}
 
 ConfusionMatrix matrix_of(int classes) {
   std::vector<std::string> names;
@@ -61,47 +22,71 @@ ConfusionMatrix matrix_of(int classes) {
   return matrix;
 }
 
-TEST(ConfusionPicture, IsWellFormedAtEverySize) {
-  for (const int classes : {0, 1, 2, 10, 30, 31, 100}) {
-    EXPECT_EQ(xml_fault(confusion_svg(matrix_of(classes), "test")), "") << classes;
+PngPixels picture_of(const ConfusionMatrix& matrix, const std::string& title = "test") {
+  return PngPixels(confusion_png(matrix, title));
+}
+
+TEST(ConfusionPicture, IsAPngAtEverySize) {
+  for (const int classes : {0, 1, 2, 10, 12, 13, 30, 31, 100, 1000}) {
+    const PngPixels picture = picture_of(matrix_of(classes));
+
+    EXPECT_GE(picture.width(), 400) << classes;
+    EXPECT_GT(picture.height(), 100) << classes;
+    EXPECT_LT(picture.width() * picture.height(), 12'000'000) << classes;
   }
 }
 
-TEST(ConfusionPicture, EscapesNamesAndTitle) {
-  ConfusionMatrix matrix({"<b>&\"'", "]]>", "\x01\xFF"});
-  matrix.add(0, 1);
+TEST(ConfusionPicture, IsDarkWhereSamplesAre) {
+  ConfusionMatrix matrix(std::vector<std::string>(31, "x"));  // too many for counts
+  for (int truth = 0; truth < 31; ++truth) matrix.add(truth, 30 - truth);
+  const PngPixels picture = picture_of(matrix);
 
-  const std::string svg = confusion_svg(matrix, "</svg><script>\x02");
-
-  EXPECT_EQ(xml_fault(svg), "");
-  EXPECT_THAT(svg, HasSubstr("&lt;b&gt;&amp;&quot;&#39;"));
-  EXPECT_THAT(svg, HasSubstr("]]&gt;"));
-  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
-  EXPECT_THAT(svg, Not(HasSubstr("\x01")));
-  EXPECT_THAT(svg, Not(HasSubstr("\x02")));
+  // The cells are the only dark squares: as many pixels as a diagonal has.
+  constexpr int kCell = 12;
+  const int dark =
+      picture.count([](Pixel p) { return p.blue > p.red + 60 && p.red < 20; });
+  EXPECT_GE(dark, 31 * kCell * kCell);
+  EXPECT_LE(dark, 31 * kCell * kCell + 14 * 240) << "and the legend";
 }
 
-TEST(ConfusionPicture, ShowsNamesOnBothAxesAndCountsInCells) {
-  const std::string svg = confusion_svg(matrix_of(10), "LeNet-5 on MNIST");
+TEST(ConfusionPicture, IsPaleForAFewMistakes) {
+  ConfusionMatrix right({"a", "b"}), wrong({"a", "b"});
+  right.add(0, 0, 100);
+  wrong.add(0, 0, 97);
+  wrong.add(0, 1, 3);
+  const auto is_tinted = [](Pixel p) { return p.blue > p.red + 10 && p.red > 200; };
 
-  EXPECT_THAT(svg, HasSubstr(">LeNet-5 on MNIST<"));
-  EXPECT_EQ(occurrences(svg, ">class-7</text>"), 2u);
-  EXPECT_EQ(occurrences(svg, ">90</text>"), 9u);
-  EXPECT_EQ(occurrences(svg, ">100</text>"),
-            1u);  // class 0: right and the others' errors
-  EXPECT_THAT(svg, HasSubstr("class-7 taken for class-0: 10 of 100 (10.0 %)"));
+  EXPECT_GT(picture_of(wrong).count(is_tinted),
+            picture_of(right).count(is_tinted) + 2000);
 }
 
-TEST(ConfusionPicture, LeavesCountsOutWhereTheyCouldNotBeRead) {
-  EXPECT_EQ(occurrences(confusion_svg(matrix_of(100), "many"), ">90</text>"), 0u);
+TEST(ConfusionPicture, ShowsTitleNamesAndCounts) {
+  const auto is_ink = [](Pixel p) { return p.red < 100 && p.blue < 100; };
+  const ConfusionMatrix unnamed(std::vector<std::string>(4, " "));
+  const ConfusionMatrix named({"shirt", "coat", "bag", "boot"});
+  ConfusionMatrix counted = named;
+  counted.add(0, 1, 1);
+  counted.add(0, 2, 9);
+
+  const int bare = picture_of(unnamed, "").count(is_ink);
+  const int titled = picture_of(unnamed, "LeNet-5 on MNIST").count(is_ink);
+  const int with_names = picture_of(named, "").count(is_ink);
+
+  EXPECT_GT(titled, bare + 300);
+  EXPECT_GT(with_names, bare + 300);
+  EXPECT_GT(picture_of(counted, "").count(is_ink), with_names + 5);
 }
 
 TEST(ConfusionPicture, CutsLongNames) {
-  const std::string name(500, 'x');
+  const int short_width = picture_of(ConfusionMatrix({std::string(40, 'x')})).width();
 
-  const std::string svg = confusion_svg(ConfusionMatrix({name}), "long");
+  EXPECT_EQ(picture_of(ConfusionMatrix({std::string(5000, 'x')})).width(), short_width);
+}
 
-  EXPECT_THAT(svg, HasSubstr(">" + name.substr(0, 24) + "…</text>"));
+TEST(ConfusionPicture, CopesWithAnyNamesAndTitles) {
+  const ConfusionMatrix matrix({"<b>&\"'", "猫", "\x01\xFF", ""});
+
+  EXPECT_GT(picture_of(matrix, "\xC3(" + std::string(9000, 'w')).width(), 400);
 }
 
 }  // namespace

@@ -59,6 +59,38 @@ TEST_F(Evaluation, OfAConstantAnswerIsExact) {
   EXPECT_NEAR(result.sum.loss, loss, 1e-3);
 }
 
+TEST_F(Evaluation, CountsTheFirstOfEqualsAmongTheTopFive) {
+  constexpr int answer = 7;  // then, of nine equals, classes 0 to 3
+  values.view(layout.segments().back().range)[answer] = 1;
+
+  const EvaluationResult result = run(samples(0, kSamples), /*threads=*/1);
+
+  const auto in_top = std::ranges::count_if(
+      data.labels, [](int label) { return label == answer || label < 4; });
+  EXPECT_EQ(result.in_top, static_cast<std::uint64_t>(in_top));
+  EXPECT_GT(result.in_top, result.sum.correct);
+}
+
+TEST_F(Evaluation, KeepsPredictionsIfAskedTo) {
+  constexpr int answer = 3;
+  values.view(layout.segments().back().range)[answer] = 1;
+  ThreadTeam team(2);
+  Evaluator evaluator(model, layout, {.predictions = true}, team);
+
+  const std::vector<Prediction> said =
+      evaluator.run({data, samples(200, kSamples), normalization}, {values, statistics})
+          .predictions;
+
+  ASSERT_EQ(said.size(), kSamples - 200u);
+  for (std::uint32_t i = 0; i < said.size(); ++i) {
+    EXPECT_EQ(said[i].sample, 200 + i);
+    EXPECT_EQ(said[i].truth, data.labels[200 + i]);
+    EXPECT_EQ(said[i].predicted, answer);
+    EXPECT_NEAR(said[i].probability, std::exp(1.0) / (9 + std::exp(1.0)), 1e-6);
+  }
+  EXPECT_TRUE(run(samples(0, 9), 1).predictions.empty());
+}
+
 TEST_F(Evaluation, CountsEverySampleOnce) {
   initialize(layout, /*seed=*/1, values);
 

@@ -48,6 +48,7 @@ ProgressState halfway() {
           .epochs = 3,
           .step = 469,
           .steps_in_epoch = 938,
+          .part_done = 0.5,
           .loss = 0.30512,
           .accuracy = 0.9123,
           .images_per_second = 5210.4,
@@ -70,8 +71,14 @@ std::string bar_at_width(int width) {
 
 TEST(ProgressOnATerminal, ShowsTheStateInOneLine) {
   EXPECT_EQ(bar_at_width(100),
-            "epoch 2/3 [===============>               ]   50%  loss 0.3051  acc 91.2%  "
+            "epoch 2/3 [========>        ]   50%  step 469/938  loss 0.3051  acc 91.2%  "
             "5,210 images/s  ETA 1:15");
+}
+
+TEST(ProgressOnATerminal, PrefersTheBarToTheStepWhereThereIsNoRoomForBoth) {
+  EXPECT_EQ(bar_at_width(80),
+            "epoch 2/3 [=====>     ]   50%  loss 0.3051  acc 91.2%  5,210 images/s  "
+            "ETA 1:15");
 }
 
 TEST(ProgressOnATerminal, FitsEveryWidth) {
@@ -83,6 +90,68 @@ TEST(ProgressOnATerminal, FitsEveryWidth) {
 TEST(ProgressOnATerminal, KeepsWhatMattersMostWhenNarrow) {
   EXPECT_EQ(bar_at_width(16), "epoch 2/3   50%");
   EXPECT_EQ(bar_at_width(40), "epoch 2/3   50%  loss 0.3051  ETA 1:15");
+}
+
+/// What a terminal shows while rank 2 is slow.
+std::string bar_with_slow_rank(double slow_by, bool colour, int width = 120) {
+  Screen screen;
+  Progress progress(screen.file(),
+                    {.style = ProgressStyle::bar, .width = width, .colour = colour});
+  ProgressState state = halfway();
+  state.slow_rank = 2;
+  state.slow_by = slow_by;
+  progress.update(state);
+  return screen.text().substr(kClear.size());
+}
+
+TEST(ProgressOnATerminal, NamesTheSlowRank) {
+  EXPECT_THAT(bar_with_slow_rank(0.35, false), EndsWith("ETA 1:15  rank 2 slow +35%"));
+  EXPECT_THAT(bar_with_slow_rank(std::numeric_limits<double>::infinity(), false),
+              EndsWith("  rank 2 slow"));
+}
+
+TEST(ProgressOnATerminal, HasColoursThatTakeNoRoom) {
+  for (const int width : {30, 80, 120, 300}) {
+    std::string coloured = bar_with_slow_rank(0.35, true, width);
+    for (const char* code : {"\x1b[32m", "\x1b[33m", "\x1b[0m"}) {
+      for (std::size_t at; (at = coloured.find(code)) != std::string::npos;) {
+        coloured.erase(at, std::string(code).size());
+      }
+    }
+    EXPECT_EQ(coloured, bar_with_slow_rank(0.35, false, width)) << width;
+  }
+  EXPECT_THAT(bar_with_slow_rank(0.35, true), HasSubstr("\x1b[32m[==="));
+  EXPECT_THAT(bar_with_slow_rank(0.35, true),
+              HasSubstr("\x1b[33mrank 2 slow +35%\x1b[0m"));
+}
+
+/// What is written in a style: of a state, a line that stays and a record.
+std::string written_in(ProgressStyle style, char prefix = 0) {
+  Screen screen;
+  Progress progress(screen.file(),
+                    {.style = style, .plain_seconds = 0, .line_prefix = prefix});
+  progress.update(halfway());
+  progress.line("saved");
+  progress.record("{}");
+  progress.finish();
+  return screen.text();
+}
+
+TEST(Progress, MayBeLinesRecordsOrNothing) {
+  EXPECT_EQ(written_in(ProgressStyle::quiet), "");
+  EXPECT_EQ(written_in(ProgressStyle::json), "{}\n");
+  EXPECT_EQ(written_in(ProgressStyle::log), "saved\n");
+  EXPECT_EQ(written_in(ProgressStyle::log, '#'), "#saved\n");
+}
+
+TEST(Colours, AreNotWantedWithNoColor) {
+  ::unsetenv("NO_COLOR");
+  EXPECT_TRUE(colours_are_wanted());
+  ::setenv("NO_COLOR", "", 1);
+  EXPECT_TRUE(colours_are_wanted()) << "set, but empty";
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(colours_are_wanted());
+  ::unsetenv("NO_COLOR");
 }
 
 TEST(ProgressOnATerminal, IsDrawnAtMostTenTimesASecond) {
@@ -135,13 +204,13 @@ TEST(ProgressOnATerminal, CopesWithStatesThatAreNotKnown) {
                    .images_per_second = infinity,
                    .seconds_left = infinity});
 
-  EXPECT_THAT(screen.text(), EndsWith("]    0%  loss nan  ETA -:--"));
+  EXPECT_THAT(screen.text(), EndsWith("]    0%  step 0/0  loss nan  ETA -:--"));
 }
 
 TEST(ProgressOnATerminal, NeverRunsPastTheEnd) {
   Screen screen;
   Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
-  progress.update({.step = 12, .steps_in_epoch = 10});
+  progress.update({.step = 12, .steps_in_epoch = 10, .part_done = 1.2});
 
   EXPECT_THAT(screen.text(), HasSubstr("=]  100%"));
 }
@@ -156,7 +225,7 @@ TEST(ProgressInAFile, IsPlainLines) {
   }
 
   EXPECT_EQ(screen.text(),
-            "epoch 2/3  step 469/938  50%  loss 0.3051  acc 91.2%  5,210 images/s  "
+            "epoch 2/3  50%  step 469/938  loss 0.3051  acc 91.2%  5,210 images/s  "
             "ETA 1:15\nsaved\n");
 }
 

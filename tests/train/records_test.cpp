@@ -99,6 +99,50 @@ TEST_F(RecordsOfARun, HoldTheMeanOfAnEpoch) {
   EXPECT_EQ(records.images(), 12u);
 }
 
+TEST_F(RecordsOfARun, SayEachEpochInTheFormThatScriptsRead) {
+  records.start_epoch(1);
+  step(4);
+  step(2);
+  records.end_epoch();
+
+  EXPECT_THAT(
+      read_text(folder.path() / "log.txt"),
+      testing::ContainsRegex(
+          "  Epoch: 1, Train Loss: 0.750, Train Accuracy: 0.250, Avg Batch "
+          "Duration: 0.001 seconds, Epoch Duration: [0-9]+\\.[0-9]{3} seconds\n"));
+}
+
+TEST_F(RecordsOfARun, SayWhichRankItIsOfSeveral) {
+  Records second{&folder, &progress, {.steps_in_epoch = 1, .ranks = 2, .rank = 1}};
+  second.start_epoch(3);
+  second.step({.loss = 1, .correct = 1, .samples = 1}, 0.5, 0.1, {});
+  second.end_epoch();
+
+  EXPECT_THAT(read_text(folder.path() / "log.txt"),
+              HasSubstr("  Rank: 1, Epoch: 3, Train Loss: 1.000, "));
+}
+
+TEST_F(RecordsOfARun, GoToTheConsoleAsJsonWithTheSummaryLast) {
+  const std::string path = (here.path() / "out").string();
+  {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> out{std::fopen(path.c_str(), "w"),
+                                                        &std::fclose};
+    Progress as_json(out.get(), {.style = ProgressStyle::json});
+    Records printed{&folder, &as_json, {.steps_in_epoch = 2, .log_every = 1}};
+    printed.start_epoch(1);
+    printed.step({.loss = 1, .correct = 1, .samples = 1}, 0.5, 0.1, ranks);
+    printed.end_epoch();
+    printed.say("for people");
+    folder.flush();
+    EXPECT_EQ(read_text(path), read_text(folder.path() / "metrics.jsonl"));
+    printed.summary({{"steps", 1}});
+  }
+
+  EXPECT_THAT(read_text(path),
+              testing::EndsWith("}\n{\"kind\":\"summary\",\"steps\":1}\n"));
+  EXPECT_EQ(json::parse(read_text(folder.path() / "summary.json")), (json{{"steps", 1}}));
+}
+
 TEST_F(RecordsOfARun, HoldAnEvaluationWithItsSplit) {
   records.start_epoch(1);
   records.evaluation("val", {.loss = 10, .correct = 3, .samples = 5}, /*seconds=*/1);

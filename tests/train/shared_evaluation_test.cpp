@@ -6,6 +6,7 @@
 
 #include "convoy/data/synthetic.h"
 #include "convoy/network/models.h"
+#include "convoy/train/evaluation_report.h"
 #include "tests/comm/thread_ranks.h"
 
 namespace convoy {
@@ -23,7 +24,7 @@ TEST_P(SharedEvaluation, HasTheBitsOfOneRankAlone) {
   initialize(layout, /*seed=*/1, values);
   const FlatBuffer statistics(build_statistics_layout(model));
   const EvaluationSet set = all_of(data, measure(data));
-  const EvaluationOptions options{.flip = flip};
+  const EvaluationOptions options{.flip = flip, .predictions = true};
   ThreadTeam team(2);
   const EvaluationResult alone =
       Evaluator(model, layout, options, team).run(set, {values, statistics});
@@ -37,6 +38,16 @@ TEST_P(SharedEvaluation, HasTheBitsOfOneRankAlone) {
     EXPECT_EQ(shared.sum.correct, alone.sum.correct);
     EXPECT_EQ(shared.sum.samples, 1051u);
     EXPECT_TRUE(std::ranges::equal(shared.matrix.counts(), alone.matrix.counts()));
+    EXPECT_EQ(shared.in_top, alone.in_top);
+    EXPECT_EQ(predictions_csv(shared), predictions_csv(alone));
+    ASSERT_EQ(shared.shares.size(), static_cast<std::size_t>(comm.ranks()));
+    std::size_t samples = 0, correct = 0;
+    for (const LossSum& share : shared.shares) {
+      samples += share.samples;
+      correct += share.correct;
+    }
+    EXPECT_EQ(samples, 1051u);
+    EXPECT_EQ(correct, alone.sum.correct);
   });
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "apps/cluster_arguments.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "convoy/launch/launcher.h"
+#include "convoy/launch/rank_variables.h"
+#include "convoy/train/progress.h"
+#include "convoy/train/settings_compare.h"
+#include "convoy/train/settings_resolve.h"
+#include "convoy/train/settings_schema.h"
+#include "convoy/train/workload.h"
+
+namespace convoy {
+namespace {
+
+/// A flag, with dashes or underscores, that sets a setting.
+void add_setting_flag(CLI::App& command, SettingArguments& settings,
+                      const std::string& flags, const std::string& setting,
+                      const std::string& help) {
+  command.add_option_function<std::string>(
+      flags,
+      [&settings, setting](const std::string& value) {
+        settings.assignments.push_back(setting + "=" + value);
+      },
+      help + " (" + setting + ")");
+}
+
+}  // namespace
+
+void add_cluster_flags(CLI::App& command, SettingArguments& settings) {
+  const auto add = [&](const char* flags, const char* setting, const char* help) {
+    add_setting_flag(command, settings, flags, setting, help);
+  };
+  add("-n,--nproc-per-node,--nproc_per_node", "cluster.nproc_per_node",
+      "ranks on each machine");
+  add("--nnodes", "cluster.nnodes", "machines");
+  add("--node-rank,--node_rank", "cluster.node_rank", "which of them this is, from 0");
+  add("--master-addr,--master_addr", "cluster.master_addr", "address of machine 0");
+  add("--master-port,--master_port", "cluster.master_port", "port there");
+}
+
+bool has_given_settings(const Environment& environment) {
+  return environment.contains("CONVOY_RANK") && environment.contains(kSettingsFile);
+}
+
+Settings given_settings(const Environment& environment) {
+  return resolve_settings({}, {"/proc/self/fd/" + environment.at(kSettingsFile)},
+                          {.names = known_names(), .folders = {}});
+}
+
+Place place_of(const ClusterSettings& cluster, const Environment& environment) {
+  return find_place({.nproc_per_node = cluster.nproc_per_node,
+                     .nnodes = cluster.nnodes,
+                     .node_rank = cluster.node_rank,
+                     .master_addr = cluster.master_addr,
+                     .master_port = cluster.master_port},
+                    environment);
+}
+
+int drawing_width(const Environment& environment) {
+  const auto told = environment.find(kTerminal);
+  if (told != environment.end()) return std::atoi(told->second.c_str());
+  return is_terminal(stdout) ? terminal_width(stdout) : 0;
+}
+
+ExitCode launch_ranks(const Settings& settings, const Place& place,
+                      const std::vector<std::string>& command_line, bool quietly) {
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
+  };
+  const bool draws = is_terminal(stdout) && !quietly;
+  return launch({.place = place,
+                 .arguments = command_line,
+                 .settings = to_yaml(settings),
+                 .compared = compared_settings(settings),
+                 .join_timeout = milliseconds(settings.cluster.timeout),
+                 .silence = milliseconds(settings.cluster.operation_timeout),
+                 .pin = settings.cluster.pin,
+                 .threads = settings.cluster.threads,
+                 .terminal_width = draws ? terminal_width(stdout) : 0,
+                 .quietly = quietly});
+}
+
+}  // namespace convoy
