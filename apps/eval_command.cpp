@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cluster_arguments.h"
+#include "apps/eval_target.h"
 #include "apps/rank.h"
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
@@ -15,7 +16,6 @@
 #include "convoy/comm/alone_comm.h"
 #include "convoy/report/confusion_picture.h"
 #include "convoy/train/checkpoint.h"
-#include "convoy/train/checkpoint_folder.h"
 #include "convoy/train/evaluation_report.h"
 #include "convoy/train/shared_evaluation.h"
 #include "convoy/train/workload.h"
@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct EvalArguments {
-  fs::path target;
+  std::string target;
   fs::path out, predictions;
   SettingArguments settings;
 };
@@ -48,12 +48,6 @@ Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoin
   Settings settings = all.resolve();
   settings.cluster = own_cluster(arguments.settings);
   return settings;
-}
-
-/// Says on the error output which newer checkpoints are damaged.
-fs::path find_and_say(const fs::path& target) {
-  return find_checkpoint(
-      target, [](const std::string& text) { fmt::print(stderr, "convoy: {}\n", text); });
 }
 
 /// What was evaluated, of which step, and with which weights.
@@ -97,13 +91,10 @@ std::string eval_json(const Evaluated& evaluated, const Settings& settings) {
 
 /// Writes all files; returns their names.
 std::vector<std::string> write_files(const EvalArguments& arguments,
-                                     const Settings& settings,
+                                     const Settings& settings, const EvalTarget& target,
                                      const Evaluated& evaluated) {
   const EvaluationResult& result = evaluated.result;
-  const fs::path out =
-      arguments.out.empty()
-          ? run_of_checkpoint(evaluated.checkpoint).value_or(evaluated.checkpoint)
-          : arguments.out;
+  const fs::path out = arguments.out.empty() ? target.folder() : arguments.out;
   make_folders(out);
   const std::string title = fmt::format("{} on {}, step {}", settings.model.name,
                                         settings.data.name, evaluated.step);
@@ -119,11 +110,12 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
 
 /// What all ranks do, of which the first writes and prints.
 ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
-                      Comm& comm) {
-  const Evaluated evaluated = evaluate_on(
-      comm, settings, find_checkpoint(arguments.target), !arguments.predictions.empty());
+                      const EvalTarget& target, Comm& comm) {
+  const Evaluated evaluated =
+      evaluate_on(comm, settings, target.checkpoint(), !arguments.predictions.empty());
   if (!comm.is_first()) return ExitCode::done;
-  const std::vector<std::string> names = write_files(arguments, settings, evaluated);
+  const std::vector<std::string> names =
+      write_files(arguments, settings, target, evaluated);
   fmt::print("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
              evaluation_text(evaluated.result), shares_text(evaluated.result),
              result_line(evaluated.result));
@@ -134,10 +126,12 @@ ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
 ExitCode eval(const EvalArguments& arguments,
               const std::vector<std::string>& command_line) {
   const Environment environment = current_environment();
-  const Settings settings =
-      has_given_settings(environment)
-          ? given_settings(environment)
-          : eval_settings(arguments, find_and_say(arguments.target));
+  const bool is_launched = has_given_settings(environment);
+  const EvalTarget target(arguments.target, [&](const std::string& text) {
+    if (!is_launched) fmt::print(stderr, "convoy: {}\n", text);
+  });
+  const Settings settings = is_launched ? given_settings(environment)
+                                        : eval_settings(arguments, target.checkpoint());
   const Place place = place_of(settings.cluster, environment);
   if (place.duty == Duty::launch) {
     return launch_ranks(settings, place, command_line, /*quietly=*/false);
@@ -145,11 +139,11 @@ ExitCode eval(const EvalArguments& arguments,
   if (place.duty == Duty::rank) {
     return join_and_work(settings, place,
                          [&](const Settings& own, Comm& comm, Membership&) {
-                           return eval_as_rank(arguments, own, comm);
+                           return eval_as_rank(arguments, own, target, comm);
                          });
   }
   AloneComm alone;
-  return eval_as_rank(arguments, settings, alone);
+  return eval_as_rank(arguments, settings, target, alone);
 }
 
 }  // namespace
@@ -164,7 +158,9 @@ void add_eval_command(CLI::App& app, Action& action,
       "  convoy eval runs/NAME\n"
       "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n"
       "  convoy eval -n 4 runs/NAME --predictions said.csv   on four processes\n");
-  command->add_option("target", arguments->target, "a run's folder or a checkpoint")
+  command
+      ->add_option("target", arguments->target,
+                   "a run's folder, a checkpoint, or s3://bucket/prefix/run")
       ->required();
   command->add_option("--out", arguments->out,
                       "folder for eval.json and confusion.png (the run's folder)");

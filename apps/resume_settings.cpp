@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "convoy/s3/access.h"
+#include "convoy/s3/checkpoint_download.h"
+#include "convoy/s3/client.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/resume.h"
 
@@ -40,10 +43,21 @@ void lay_over_the_run(const SettingArguments& arguments, const ResumeSource& sou
   for (const SettingChange& change : changes) result.notes.push_back(describe(change));
 }
 
+/// A checkpoint in object storage comes into a folder beside the runs.
+void bring_here(Settings& settings) {
+  if (!is_s3_location(settings.train.resume)) return;
+  const auto from = S3Location::parse(settings.train.resume, "train.resume");
+  const std::filesystem::path parent =
+      std::filesystem::path(settings.run.dir) / "downloads" / from.name();
+  S3Client client(find_s3_access(), {});
+  settings.train.resume = download_checkpoint(client, from, parent);
+}
+
 }  // namespace
 
 ResumedSettings resume_settings(const SettingArguments& arguments) {
   ResumedSettings result{.settings = arguments.resolve(), .notes = {}, .warnings = {}};
+  bring_here(result.settings);
   std::optional<ResumeSource> source = find_resume_source(result.settings);
   if (!source) {
     if (result.settings.train.resume.empty()) return result;

@@ -8,7 +8,9 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 
+#include "apps/uploads.h"
 #include "convoy/base/cpu.h"
 #include "convoy/comm/planned_comm.h"
 #include "convoy/launch/rank_variables.h"
@@ -85,6 +87,42 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
   return folder;
 }
 
+/// A run's console and log, which its uploads share with it.
+struct Voices {
+  RunFolder& folder;
+  Progress& progress;
+
+  void say(const std::string& line) const {
+    progress.line(line);
+    folder.log(line);
+  }
+};
+
+/// Checkpoints go up from now on; what there is to say of it is said after a step.
+std::unique_ptr<Uploads> start_uploads(const Settings& settings, const TrainingView& view,
+                                       Trainer& trainer, const Voices& voices) {
+  if (settings.checkpoint.upload.empty()) return nullptr;
+  auto uploads = std::make_unique<Uploads>(settings.checkpoint, voices.folder.name());
+  trainer.tell_checkpoints_to([&uploads = *uploads](const auto& path, const auto& order) {
+    uploads.submit(path, order);
+  });
+  trainer.tell_steps_to(
+      [&uploads = *uploads, voices, on_step = view.on_step](std::size_t step) {
+        if (on_step) on_step(step);
+        for (const std::string& text : uploads.take_messages()) voices.say(text);
+      });
+  return uploads;
+}
+
+/// Waits for what is under way. A run that is trained and saved is done, uploaded or not.
+void finish_uploads(Uploads& uploads, const Voices& voices) {
+  const std::string failure = uploads.finish();
+  for (const std::string& text : uploads.take_messages()) voices.say(text);
+  if (failure.empty()) return;
+  voices.folder.log(failure);
+  fmt::print(stderr, "convoy: {}\n", failure);
+}
+
 ExitCode train_as_first(const Settings& settings, Trainer& trainer,
                         const StopRequest& stop, const TrainingView& view, int ranks) {
   RunFolder folder = run_folder(settings, trainer, ranks);
@@ -93,7 +131,10 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
     say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
   }
   Progress progress(stdout, progress_options(view));
+  const Voices voices{folder, progress};
+  const std::unique_ptr<Uploads> uploads = start_uploads(settings, view, trainer, voices);
   const Outcome outcome = trainer.train(&folder, &progress, stop, view.command_line);
+  if (uploads) finish_uploads(*uploads, voices);
   say_outcome(outcome, folder, view.mode);
   return outcome.code;
 }

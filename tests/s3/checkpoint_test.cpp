@@ -74,8 +74,10 @@ TEST_F(S3CheckpointTest, OfATrainingRunCanBeLoadedWhenItComesBack) {
   CheckpointState state;
   state.step = 7;
   state.normalization = {.moments = {{0.5, 0.25}}};
-  save_checkpoint(run, state, {{layout, values}});
-  upload(run / "checkpoints" / "last");
+  upload(save_checkpoint(run, {.state = state,
+                               .model = {{layout, values}},
+                               .optimizer = {{layout, values, ".momentum_buffer"}},
+                               .config = "model: {name: lenet5}\n"}));
   FlatBuffer loaded(layout);
   EXPECT_EQ(load_checkpoint(download(prefix / "run"), {{layout, loaded}}).step, 7u);
   EXPECT_EQ(weights_sha256(layout, loaded), weights_sha256(layout, values));
