@@ -85,14 +85,18 @@ bool is_free(std::string_view name) {
                              [&](auto group) { return name.starts_with(group); });
 }
 
-/// A schedule over the whole run has other rates if the run has another length.
-bool needs_same_length(const std::string& schedule) {
-  return schedule == "cosine" || schedule == "linear" || schedule == "onecycle";
+/// A schedule over the whole run has other rates if the run has another length; one that
+/// evaluations decide, if an evaluation was made within an epoch.
+bool needs_same_length(const std::string& schedule, bool in_steps) {
+  return schedule == "cosine" || schedule == "linear" || schedule == "onecycle" ||
+         (in_steps && schedule == "plateau");
 }
 
 bool leads_to_other_bits(std::string_view name, const Settings& now) {
-  const bool length = name == "train.epochs" || name == "train.max_steps";
-  if (length) return needs_same_length(now.schedule.name);
+  const bool in_steps = name == "train.max_steps";
+  if (in_steps || name == "train.epochs") {
+    return needs_same_length(now.schedule.name, in_steps);
+  }
   if (name == "checkpoint.best_metric") return now.schedule.name == "plateau";
   return !is_free(name);
 }

@@ -121,16 +121,22 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder == nullptr) return outcome;
-  if (outcome.code != ExitCode::diverged) save_at_end(records);
-  seconds_.checkpointing = seconds_saving();
-  writer_.reset();
-  folder->flush();
-  events_->finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
+  finish_files(*folder, records, outcome);
   nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
   json["command"] = command;
   records.say(time_table(times(since_begin_.seconds())));
   records.summary(json);
   return outcome;
+}
+
+/// All but the summary is on disk afterwards.
+void Trainer::finish_files(RunFolder& folder, const Records& records,
+                           const Outcome& outcome) {
+  if (outcome.code != ExitCode::diverged) save_at_end(records);
+  seconds_.checkpointing = seconds_saving();
+  writer_.reset();
+  folder.flush();
+  events_->finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
 }
 
 /// Each epoch is judged on the validation set, or without one on the test set, whose last

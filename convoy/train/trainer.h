@@ -117,6 +117,7 @@ class Trainer {
   void share_restored();
   Position first_position() const;
   void train_epochs(Records& records, const StopRequest& stop, Outcome& outcome);
+  void finish_files(RunFolder& folder, const Records& records, const Outcome& outcome);
   void train_epoch(Position from, Records& records, const StopRequest& stop,
                    Outcome& outcome);
   double update(const Batch& batch, std::size_t step, const StopRequest& stop);

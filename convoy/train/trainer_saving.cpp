@@ -152,9 +152,11 @@ void Trainer::share_restored() {
   if (is_run_folder(settings_.train.resume)) saved_step_ = restored_->step;
 }
 
+/// A run that ended within an epoch, at train.max_steps, goes on within it.
 Trainer::Position Trainer::first_position() const {
   if (!restored_) return {};
-  if (restored_->evaluated) return {.epoch = restored_->epoch + 1, .batch = 0};
+  const bool at_end = restored_->samples >= loader_.samples_per_epoch();
+  if (restored_->evaluated && at_end) return {.epoch = restored_->epoch + 1, .batch = 0};
   const auto batch = static_cast<std::size_t>(settings_.train.batch_size);
   return {.epoch = restored_->epoch, .batch = (restored_->samples + batch - 1) / batch};
 }

@@ -61,11 +61,12 @@ class Checkpoint : public testing::Test {
   /// As a run does it: the checkpoint, then the link.
   void write(const CheckpointState& state, const FlatBuffer& values) const {
     const FlatBuffer velocity = filled(state.step + 100);
-    point_at(save_checkpoint(run.path(), {.state = state,
-                                          .model = {{layout, values}},
-                                          .optimizer = {{layout, velocity, ".momentum"}},
-                                          .config = "model:\n  name: lenet5\n"}),
-             "last");
+    point_at(
+        save_checkpoint(run.path(), {.state = state,
+                                     .model = {{layout, values}},
+                                     .optimizer = {{layout, velocity, ".momentum"}},
+                                     .config = "# " + std::to_string(state.step) + "\n"}),
+        "last");
   }
 
   std::string loaded_digest(const fs::path& checkpoint) const {
@@ -258,7 +259,6 @@ TEST_P(DamagedCheckpoint, IsRefusedWithAnothersFile) {
   save(6, 2);
   const std::string others = read_text(checkpoints / "00000006" / GetParam());
   const fs::path file = checkpoints / "00000005" / GetParam();
-  if (read_text(file) == others) GTEST_SKIP() << "both have the same";
   write_atomically(file, others);
 
   EXPECT_THROW(verify_checkpoint(checkpoints / "00000005"), InputError);

@@ -188,8 +188,7 @@ TEST_P(ResumeAtStep, GoesOnWithWhatEvaluationsDecided) {
   EXPECT_EQ(records("cut"), records("whole"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Any, ResumeAtStep,
-                         testing::Values<std::size_t>(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Any, ResumeAtStep, testing::Values<std::size_t>(1, 2, 3, 4));
 
 TEST_F(Resume, OfARunThatIsDoneEvaluatesItAgain) {
   const Settings settings = settings_of("lenet5");
@@ -199,6 +198,17 @@ TEST_F(Resume, OfARunThatIsDoneEvaluatesItAgain) {
   EXPECT_EQ(again.code, ExitCode::done);
   EXPECT_EQ(again.train.loss, first.train.loss);
   EXPECT_EQ(again.test->sum.loss, first.test->sum.loss);
+}
+
+TEST_F(Resume, OfARunThatEndedWithinAnEpochGoesOnWithinIt) {
+  Settings settings = settings_of("lenet5");
+  train(settings, "whole");
+  settings.train.max_steps = 4;
+  EXPECT_EQ(train(settings, "short").code, ExitCode::done);
+  settings.train.max_steps = 0;
+  train(going_on(settings, here.path() / "short"), "short", 2);
+
+  EXPECT_EQ(weights("short"), weights("whole"));
 }
 
 TEST_F(Resume, LeavesOutADamagedCheckpoint) {
