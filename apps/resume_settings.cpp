@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoy/s3/access.h"
 #include "convoy/s3/checkpoint_download.h"
 #include "convoy/s3/client.h"
@@ -12,11 +14,6 @@
 
 namespace convoy {
 namespace {
-
-std::string describe(const SettingChange& change) {
-  return fmt::format("changed   {}: {} -> {}{}", change.name, change.before, change.now,
-                     change.other_bits ? " (leads to other bits)" : "");
-}
 
 /// A run that is given another name goes on in a folder of its own.
 void choose_folder(ResumeSource& source, Settings& settings) {
@@ -47,8 +44,10 @@ void lay_over_the_run(const SettingArguments& arguments, const ResumeSource& sou
 void bring_here(Settings& settings) {
   if (!is_s3_location(settings.train.resume)) return;
   const auto from = S3Location::parse(settings.train.resume, "train.resume");
+  std::string name = from.bucket + "/" + from.key;
+  std::ranges::replace(name, '/', '-');
   const std::filesystem::path parent =
-      std::filesystem::path(settings.run.dir) / "downloads" / from.name();
+      std::filesystem::path(settings.run.dir) / "downloads" / name;
   S3Client client(find_s3_access(), {});
   settings.train.resume = download_checkpoint(client, from, parent);
 }

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <memory>
 
+#include "apps/commands.h"
 #include "apps/uploads.h"
 #include "convoy/base/cpu.h"
 #include "convoy/comm/planned_comm.h"
@@ -66,6 +67,25 @@ ProgressOptions progress_options(const TrainingView& view) {
           .colour = colours_are_wanted()};
 }
 
+/// Which settings are not those that the run in this folder had.
+void log_changes(const Settings& settings, RunFolder& folder) {
+  const std::filesystem::path config = folder.path() / "config.yaml";
+  std::error_code none;
+  if (!std::filesystem::exists(config, none)) return;  // killed before it was written
+  const Settings before = SettingArguments{{}, {config}}.resolve();
+  for (const SettingChange& change : setting_changes(before, settings)) {
+    if (change.name != "run.name") folder.log(describe(change));
+  }
+}
+
+void forget_later_records(const Trainer& trainer, RunFolder& folder) {
+  const auto& from = trainer.restored();
+  const std::size_t step = from ? from->step : 0;
+  const std::size_t forgotten = folder.forget_after(step, from && from->evaluated);
+  if (forgotten == 0) return;
+  folder.log(fmt::format("{} records of steps after {} are made again", forgotten, step));
+}
+
 /// Goes on in the folder that train.resume names, or makes a new one.
 RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks) {
   const bool goes_on = is_run_folder(settings.train.resume);
@@ -75,15 +95,12 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
                                   default_run_name(settings.model.name,
                                                    chosen_strategy(settings, ranks),
                                                    std::time(nullptr)));
+  if (goes_on) log_changes(settings, folder);
   folder.write_config(to_yaml(repeatable(settings, ranks)));
   folder.log(version_details());
   folder.log(trainer.plan());
-  if (!goes_on) return folder;
-  const std::size_t forgotten = folder.forget_after(trainer.first_step());
-  if (forgotten > 0) {
-    folder.log(fmt::format("{} records of steps after {} are made again", forgotten,
-                           trainer.first_step()));
-  }
+  for (const std::string& text : trainer.damaged()) folder.log(text);
+  if (goes_on) forget_later_records(trainer, folder);
   return folder;
 }
 
@@ -99,18 +116,17 @@ struct Voices {
 };
 
 /// Checkpoints go up from now on; what there is to say of it is said after a step.
-std::unique_ptr<Uploads> start_uploads(const Settings& settings, const TrainingView& view,
+std::shared_ptr<Uploads> start_uploads(const Settings& settings, const TrainingView& view,
                                        Trainer& trainer, const Voices& voices) {
   if (settings.checkpoint.upload.empty()) return nullptr;
-  auto uploads = std::make_unique<Uploads>(settings.checkpoint, voices.folder.name());
-  trainer.tell_checkpoints_to([&uploads = *uploads](const auto& path, const auto& order) {
-    uploads.submit(path, order);
+  auto uploads = std::make_shared<Uploads>(settings.checkpoint, voices.folder.name());
+  // The trainer's writer may have one to submit even while an error ends the run.
+  trainer.tell_checkpoints_to(
+      [uploads](const auto& path, const auto& order) { uploads->submit(path, order); });
+  trainer.tell_steps_to([uploads, voices, on_step = view.on_step](std::size_t step) {
+    if (on_step) on_step(step);
+    for (const std::string& text : uploads->take_messages()) voices.say(text);
   });
-  trainer.tell_steps_to(
-      [&uploads = *uploads, voices, on_step = view.on_step](std::size_t step) {
-        if (on_step) on_step(step);
-        for (const std::string& text : uploads.take_messages()) voices.say(text);
-      });
   return uploads;
 }
 
@@ -132,7 +148,7 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
   }
   Progress progress(stdout, progress_options(view));
   const Voices voices{folder, progress};
-  const std::unique_ptr<Uploads> uploads = start_uploads(settings, view, trainer, voices);
+  const std::shared_ptr<Uploads> uploads = start_uploads(settings, view, trainer, voices);
   const Outcome outcome = trainer.train(&folder, &progress, stop, view.command_line);
   if (uploads) finish_uploads(*uploads, voices);
   say_outcome(outcome, folder, view.mode);

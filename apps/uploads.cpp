@@ -16,7 +16,10 @@ namespace {
 /// Credentials that the server takes for that place.
 S3Access checked_access(const S3Location& run) {
   const S3Access access = find_s3_access();
-  S3Client client(access, {});
+  // Other ranks wait meanwhile.
+  S3Client client(
+      access,
+      {.connect_seconds = 5, .stall_seconds = 5, .operation_seconds = 20, .attempts = 2});
   check_upload(client, run);
   return access;
 }

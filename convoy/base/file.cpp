@@ -122,9 +122,29 @@ void AtomicFolder::commit() {
 }
 
 void AtomicFolder::replace() {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path_, ignored)) return commit();
-  rename(RENAME_EXCHANGE);  // the old one now has the temporary name
+  sync_folder(temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) == 0) {
+    temporary_.clear();
+    return sync_folder(folder_of(path_));
+  }
+  if (errno != ENOTEMPTY && errno != EEXIST) {
+    throw storage_error(path_, "give a new folder this name", errno);
+  }
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(),
+                  RENAME_EXCHANGE) != 0) {
+    replace_in_two_steps();
+  }
+  sync_folder(folder_of(path_));  // the old one now has the temporary name
+}
+
+/// Where a file system cannot exchange two names, as NFS: for a moment there is none.
+void AtomicFolder::replace_in_two_steps() {
+  const std::filesystem::path old = temporary_.string() + "-old";
+  if (::rename(path_.c_str(), old.c_str()) != 0 ||
+      ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw storage_error(path_, "give a new folder this name", errno);
+  }
+  temporary_ = old;
 }
 
 std::string temporary_name(const std::filesystem::path& path, unsigned number) {

@@ -64,6 +64,7 @@ class AtomicFolder {
 
  private:
   void rename(unsigned flags);
+  void replace_in_two_steps();
 
   std::filesystem::path path_;
   std::filesystem::path

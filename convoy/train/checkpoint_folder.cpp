@@ -37,8 +37,7 @@ void remove_checkpoint(const fs::path& checkpoint) {
       checkpoint.parent_path() / ("." + checkpoint.filename().string() + ".tmp-00000000");
   std::error_code error;
   fs::rename(checkpoint, hidden, error);
-  if (error) throw storage_error(checkpoint, "remove this checkpoint", error.value());
-  fs::remove_all(hidden, error);  // if it stays, the next pruning tries again
+  if (!error) fs::remove_all(hidden, error);  // if it stays, the next pruning tries again
 }
 
 bool is_left_over(const std::string& name) {
@@ -115,12 +114,15 @@ void point_at(const fs::path& checkpoint, const std::string& link) {
   sync_folder(folder);
 }
 
-void prune_checkpoints(const fs::path& run, std::size_t keep) {
-  remove_left_overs(checkpoints_of(run));
+void prune_checkpoints(const fs::path& newest, std::size_t keep) {
+  const fs::path checkpoints = newest.parent_path();
+  remove_left_overs(checkpoints);
   if (keep == 0) return;
   std::error_code none;
-  const fs::path best = fs::read_symlink(checkpoints_of(run) / "best", none);
-  const std::vector<fs::path> all = list_checkpoints(run);
+  const fs::path best = fs::read_symlink(checkpoints / "best", none);
+  std::vector<fs::path> all = list_checkpoints(checkpoints.parent_path());
+  // A newer one is damaged, or training would have gone on from it.
+  std::erase_if(all, [&](const fs::path& other) { return is_newer(other, newest); });
   for (std::size_t i = keep; i < all.size(); ++i) {
     if (all[i].filename() != best) remove_checkpoint(all[i]);
   }

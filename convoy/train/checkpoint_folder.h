@@ -33,9 +33,10 @@ std::optional<std::filesystem::path> newest_whole_checkpoint(
 /// Throws a storage error.
 void point_at(const std::filesystem::path& checkpoint, const std::string& link);
 
-/// Removes all but the newest `keep` (0: all stay), the best, and what a killed process
-/// left half written. Throws a storage error.
-void prune_checkpoints(const std::filesystem::path& run, std::size_t keep);
+/// Of the run's checkpoints, `newest` and older ones, removes all but `keep` (0: all
+/// stay) and the best, and what a killed process left half written. What cannot be
+/// removed stays.
+void prune_checkpoints(const std::filesystem::path& newest, std::size_t keep);
 
 /// A checkpoint's folder from what a person named: a run's folder (its newest whole one,
 /// as above), a checkpoint's own, or a link to it. Throws InputError if there is none.

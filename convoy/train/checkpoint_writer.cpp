@@ -105,7 +105,7 @@ void CheckpointWriter::write(const Work& work) const {
   const std::filesystem::path checkpoint = save_checkpoint(run_, work.content);
   point_at(checkpoint, "last");
   if (work.order.best) point_at(checkpoint, "best");
-  prune_checkpoints(run_, keep_);
+  prune_checkpoints(checkpoint, keep_);
   if (on_saved_) on_saved_(checkpoint, work.order);
 }
 

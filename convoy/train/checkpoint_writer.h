@@ -6,7 +6,8 @@
 //   thread                         | write, flush, rename, prune |
 //
 // save() waits for the one before it, copies, and returns: that is all training waits.
-// What goes wrong in the background is thrown by the next save() or finish().
+// What goes wrong in the background is thrown by the next save(), rethrow_failure() or
+// finish().
 
 #pragma once
 

@@ -13,6 +13,7 @@
 #include "convoy/base/text.h"
 #include "convoy/train/checkpoint.h"
 #include "convoy/train/checkpoint_folder.h"
+#include "convoy/train/run_folder.h"
 #include "convoy/train/settings_fault.h"
 #include "convoy/train/settings_value.h"
 
@@ -42,7 +43,8 @@ std::vector<fs::path> unfinished_runs(const fs::path& dir) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(dir, ignored)) {
     const fs::path& run = entry.path();
-    if (is_there(run / kConfigFile) && !list_checkpoints(run).empty() && !is_done(run)) {
+    if (is_there(run / kConfigFile) && !list_checkpoints(run).empty() && !is_done(run) &&
+        !RunFolder::is_in_use(run)) {
       runs.push_back(run);
     }
   }
@@ -87,17 +89,19 @@ bool is_free(std::string_view name) {
 
 /// A schedule over the whole run has other rates if the run has another length; one that
 /// evaluations decide, if an evaluation was made within an epoch.
-bool needs_same_length(const std::string& schedule, bool in_steps) {
+bool needs_same_length(const Settings& now, bool in_steps) {
+  const std::string& schedule = now.schedule.name;
+  const bool judged = schedule == "plateau" || now.train.patience > 0;
   return schedule == "cosine" || schedule == "linear" || schedule == "onecycle" ||
-         (in_steps && schedule == "plateau");
+         (in_steps && judged);
 }
 
 bool leads_to_other_bits(std::string_view name, const Settings& now) {
   const bool in_steps = name == "train.max_steps";
   if (in_steps || name == "train.epochs") {
-    return needs_same_length(now.schedule.name, in_steps);
+    return needs_same_length(now, in_steps);
   }
-  if (name == "checkpoint.best_metric") return now.schedule.name == "plateau";
+  if (name == "checkpoint.best_metric") return true;  // the best so far is of another
   return !is_free(name);
 }
 
@@ -115,6 +119,11 @@ std::optional<ResumeSource> find_resume_source(const Settings& settings) {
   if (!is_there(fs::path(resume) / kManifestFile)) return from_run(resume);
   verify_checkpoint(resume);
   return ResumeSource{.checkpoint = fs::canonical(resume), .run = {}, .damaged = {}};
+}
+
+std::string describe(const SettingChange& change) {
+  return fmt::format("changed   {}: {} -> {}{}", change.name, change.before, change.now,
+                     change.other_bits ? " (leads to other bits)" : "");
 }
 
 std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now) {

@@ -43,6 +43,9 @@ struct SettingChange {
   bool other_bits = false;  // the run would not end at the bits of one never interrupted
 };
 
+/// "changed   train.epochs: 2 -> 3"
+std::string describe(const SettingChange& change);
+
 std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now);
 
 /// Throws InputError, naming all of them, if a change leads to other bits and

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/descriptor.h"
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
 
@@ -116,6 +118,21 @@ void check_name(const std::string& name) {
   }
 }
 
+bool is_after(const nlohmann::json& record, std::size_t step, bool evaluated) {
+  const auto of = record.value("step", std::size_t{0});
+  return of > step || (of == step && !evaluated && record.value("kind", "") != "step");
+}
+
+/// The folder, held for this process alone; nothing (-1) if another one holds it. Where a
+/// file system has no locks, nobody is kept out.
+Descriptor locked(const std::filesystem::path& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw storage_error(path, "open this folder", errno);
+  const bool taken =
+      ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return taken ? Descriptor(-1) : std::move(folder);
+}
+
 /// False if something of that name exists. mkdir decides: asking first would be a race.
 bool make_new_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0755) == 0) return true;
@@ -127,9 +144,19 @@ bool make_new_folder(const std::filesystem::path& path) {
 
 struct RunFolder::Files {
   explicit Files(const std::filesystem::path& path)
-      : metrics(path / "metrics.jsonl"),
+      : lock(locked(path)),
+        metrics(path / "metrics.jsonl"),
         log(path / "log.txt"),
-        resources(path / "resources.csv") {}
+        resources(path / "resources.csv") {
+    if (lock) return;
+    throw InputError(InputKind::settings,
+                     {.where = path,
+                      .found = "a run that another process is writing",
+                      .expected = "one that nobody trains",
+                      .hint = "wait for it to end, or choose another run.name"});
+  }
+
+  Descriptor lock;  // goes with the process, however that ends
 
   LineFile metrics, log, resources;
 };
@@ -154,6 +181,8 @@ RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string&
   return RunFolder(dir / free_name);
 }
 
+bool RunFolder::is_in_use(const std::filesystem::path& path) { return !locked(path); }
+
 RunFolder RunFolder::open(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -167,7 +196,7 @@ RunFolder RunFolder::open(const std::filesystem::path& path) {
   return folder;
 }
 
-std::size_t RunFolder::forget_after(std::size_t step) {
+std::size_t RunFolder::forget_after(std::size_t step, bool evaluated) {
   const std::filesystem::path path = path_ / "metrics.jsonl";
   if (!std::filesystem::is_regular_file(path)) return 0;
   std::istringstream lines(read_text(path));
@@ -175,7 +204,7 @@ std::size_t RunFolder::forget_after(std::size_t step) {
   std::size_t forgotten = 0;
   for (std::string line; std::getline(lines, line);) {
     const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    const bool later = record.is_object() && record.value("step", std::size_t{0}) > step;
+    const bool later = record.is_object() && is_after(record, step, evaluated);
     if (later) ++forgotten;
     if (!later) kept += line + "\n";
   }

@@ -8,8 +8,8 @@
 //   resources.csv   what each rank uses       appended, with flush()
 //   summary.json    what came out             written whole
 //
-// A reader never sees part of a line or of a whole file. One process writes a folder, and
-// one thread at a time calls an object of this class.
+// A reader never sees part of a line or of a whole file. One process writes a folder,
+// which a lock makes sure of, and one thread at a time calls an object of this class.
 
 #pragma once
 
@@ -31,7 +31,11 @@ class RunFolder {
   static RunFolder create(const std::filesystem::path& dir, const std::string& name,
                           const std::string& default_name);
 
+  /// Whether a process is writing that run now.
+  static bool is_in_use(const std::filesystem::path& path);
+
   /// Goes on with a run in its folder. The end of a line that a kill cut off is removed.
+  /// Throws a settings error if another process writes it.
   static RunFolder open(const std::filesystem::path& path);
 
   /// Writes what is not yet written; a failure at this point is not reported.
@@ -39,9 +43,10 @@ class RunFolder {
   RunFolder(RunFolder&&) noexcept;
   RunFolder& operator=(RunFolder&&) noexcept;
 
-  /// Removes the records of steps after `step`: they are about to be made again. Returns
-  /// how many there were.
-  std::size_t forget_after(std::size_t step);
+  /// Removes the records of steps after `step`, and those of epochs and evaluations after
+  /// that one unless it was `evaluated`: they are about to be made again. Returns how
+  /// many there were.
+  std::size_t forget_after(std::size_t step, bool evaluated);
 
   const std::filesystem::path& path() const { return path_; }
   std::string name() const { return path_.filename().string(); }

@@ -75,7 +75,7 @@ void Trainer::set_first_values() {
     whiten(work_.data.train, work_.normalization, work_.layout,
            first_convolution(work_.layout), values_);
   }
-  if (settings_.model.init.empty()) return;
+  if (settings_.model.init.empty() || begins_restored()) return;
   initial_ = load_initial_weights(
       settings_.model.init,
       {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
@@ -95,8 +95,9 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
                        const std::string& command) {
   since_begin_.restart();
   if (!settings_.train.resume.empty()) share_restored();
+  if (folder != nullptr && restored_) go_on_in(*folder);
   events_.emplace(folder, settings_);
-  events_->begin(work_.model, first_step());
+  events_->begin(work_.model, restored_ ? restored_->step : 0);
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
                    .steps_in_epoch = loader_.batches_per_epoch(),
@@ -120,8 +121,9 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   if (resources_) resources_->finish();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
+  if (folder != nullptr) finish_files(*folder, records, outcome);
+  comm_.barrier();  // nobody leaves before all is saved: some starters end a job then
   if (folder == nullptr) return outcome;
-  finish_files(*folder, records, outcome);
   nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
   json["command"] = command;
   records.say(time_table(times(since_begin_.seconds())));
@@ -150,8 +152,9 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
                     .steps_in_epoch = from.batch,
                     .epoch_sum = restored_->epoch_sum});
   }
-  for (bool more = true; more && from.epoch <= settings_.train.epochs;
-       from = {from.epoch + 1}) {
+  bool more =
+      from.batch > 0 || goes_on(records, outcome);  // if it was to end, it is over
+  for (; more && from.epoch <= settings_.train.epochs; from = {from.epoch + 1}) {
     train_epoch(from, records, stop, outcome);
     if (outcome.code != ExitCode::done) return;
     events_->tensors(from.epoch, records.steps(), work_.layout, values_,

@@ -81,8 +81,10 @@ class Trainer {
     on_saved_ = std::move(on_saved);
   }
 
-  /// Steps that were done before this process. Known to the first rank.
-  std::size_t first_step() const { return restored_ ? restored_->step : 0; }
+  /// What it goes on from, if anything. Known to the first rank.
+  const std::optional<CheckpointState>& restored() const { return restored_; }
+  /// Newer checkpoints that are not whole, and why.
+  const std::vector<std::string>& damaged() const { return damaged_; }
 
   const Workload& work() const { return work_; }
   /// What is evaluated and saved: the values and running statistics, or their averages if
@@ -115,6 +117,8 @@ class Trainer {
   void set_first_values();
   void restore();
   void share_restored();
+  bool begins_restored() const;
+  void go_on_in(const RunFolder& folder);
   Position first_position() const;
   void train_epochs(Records& records, const StopRequest& stop, Outcome& outcome);
   void finish_files(RunFolder& folder, const Records& records, const Outcome& outcome);
@@ -176,6 +180,7 @@ class Trainer {
   std::optional<Averages> averages_;
   Judgement judgement_;
   std::optional<CheckpointState> restored_;  // the one it goes on from
+  std::vector<std::string> damaged_;
   std::optional<BestMark> best_;
   std::optional<CheckpointWriter> writer_;  // the first rank's, while it trains
   CheckpointWriter::OnSaved on_saved_;

@@ -122,12 +122,18 @@ bool Trainer::note_best(const LossSum& judged, const Records& records) {
   return true;
 }
 
+/// Whether there is a checkpoint to go on from, as far as this rank can see.
+bool Trainer::begins_restored() const {
+  const std::filesystem::path from = settings_.train.resume;
+  return !from.empty() && !(is_run_folder(from) && list_checkpoints(from).empty());
+}
+
 /// On the first rank, before any rank talks to another. A run that was killed before its
 /// first checkpoint begins again.
 void Trainer::restore() {
-  const std::filesystem::path from = settings_.train.resume;
-  if (is_run_folder(from) && list_checkpoints(from).empty()) return;
-  const std::filesystem::path checkpoint = find_checkpoint(from);
+  if (!begins_restored()) return;
+  const std::filesystem::path checkpoint = find_checkpoint(
+      settings_.train.resume, [&](const std::string& text) { damaged_.push_back(text); });
   restored_ = load_state(checkpoint);
   set_course_state(restored_->course);  // decides which parts there are
   load_numbers(checkpoint, model_parts(), optimizer_parts());
@@ -139,17 +145,32 @@ void Trainer::restore() {
        .hint = "other lanes lead to other bits; train.resume_force=true takes them"});
 }
 
-/// All ranks take what the first one has restored: only that one needs the files.
+/// All ranks take what the first one has: only that one needs the tensors.
 void Trainer::share_restored() {
   std::string text = restored_ ? to_json(*restored_).dump() : "";
   broadcast(comm_, text);
-  if (text.empty()) return;
-  restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
-  set_course_state(restored_->course);
+  if (!text.empty()) {
+    restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
+    set_course_state(restored_->course);
+  }
   for (const LoadedPart& part : model_parts()) broadcast(comm_, part.numbers);
   for (const LoadedPart& part : optimizer_parts()) broadcast(comm_, part.numbers);
+}
+
+/// If it is the folder that the run was in: its best and last are still there. A kill may
+/// have come between a checkpoint and the links to it, or before it was uploaded.
+void Trainer::go_on_in(const RunFolder& folder) {
+  std::error_code none;
+  if (!std::filesystem::equivalent(folder.path(), settings_.train.resume, none)) return;
   best_ = restored_->best;
-  if (is_run_folder(settings_.train.resume)) saved_step_ = restored_->step;
+  saved_step_ = restored_->step;
+  const std::filesystem::path checkpoints = folder.path() / "checkpoints";
+  const std::filesystem::path last = checkpoints / checkpoint_name(restored_->step);
+  const std::filesystem::path best =
+      checkpoints / checkpoint_name(best_ ? best_->step : 0);
+  point_at(last, "last");
+  if (best_ && std::filesystem::exists(best, none)) point_at(best, "best");
+  if (on_saved_) on_saved_(last, {.best = best_ && best == last});
 }
 
 /// A run that ended within an epoch, at train.max_steps, goes on within it.

@@ -316,17 +316,25 @@ TEST_F(CheckpointFolder, ARenamedOneIsNotTakenForAnother) {
 TEST_F(CheckpointFolder, PruningLeavesTheNewestAndTheBest) {
   for (const std::uint64_t step : {1, 2, 3, 4, 5}) save(step, 1);
   point_at(checkpoints / "00000002", "best");
-  prune_checkpoints(run.path(), 2);
+  prune_checkpoints(checkpoints / "00000005", 2);
 
   EXPECT_THAT(in_checkpoints(),
               UnorderedElementsAre("00000002", "00000004", "00000005", "last", "best"));
+}
+
+TEST_F(CheckpointFolder, PruningNeverRemovesTheOneJustWritten) {
+  for (const std::uint64_t step : {1, 2, 99}) save(step, 1);
+  damage("00000099");  // so that training went on from step 1
+  prune_checkpoints(checkpoints / "00000002", 1);
+
+  EXPECT_THAT(in_checkpoints(), UnorderedElementsAre("00000002", "00000099", "last"));
 }
 
 TEST_F(CheckpointFolder, PruningRemovesWhatAKilledProcessLeft) {
   save(1, 1);
   make_folders(checkpoints / ".00000002.tmp-0000abcd");
   write_atomically(checkpoints / ".00000002.tmp-0000abcd" / "model.safetensors", "half");
-  prune_checkpoints(run.path(), 0);
+  prune_checkpoints(checkpoints / "00000001", 0);
 
   EXPECT_THAT(in_checkpoints(), UnorderedElementsAre("00000001", "last"));
 }

@@ -61,7 +61,9 @@ class Resume : public testing::Test {
     Outcome outcome;
     run_ranks(ranks, [&](Comm& comm) {
       Trainer trainer(settings, comm);
-      if (comm.is_first() && goes_on) folder.forget_after(trainer.first_step());
+      if (const auto& from = trainer.restored(); goes_on && from) {
+        folder.forget_after(from->step, from->evaluated);
+      }
       trainer.tell_steps_to([&](std::size_t step) {
         if (step == stop_after && comm.is_first()) ::raise(SIGTERM);
       });
@@ -298,6 +300,45 @@ TEST_F(Resume, AutoTakesTheNamedRunOrTheNewestUnfinished) {
   make_folders(here.path() / "other");
   EXPECT_EQ(find_resume_source(settings)->checkpoint, std::nullopt)
       << "killed before its first checkpoint";
+}
+
+TEST_F(Resume, AutoLeavesARunThatIsUnderWayAlone) {
+  Settings settings = settings_of("lenet5");
+  train(settings, "stopped", 1, 2);
+  const RunFolder under_way = RunFolder::open(here.path() / "stopped");
+  settings.run.dir = here.path().string();
+  settings.train.resume = "auto";
+
+  EXPECT_FALSE(find_resume_source(settings));
+  expect_error(InputKind::settings, {"stopped", "another process"},
+               [&] { RunFolder::open(here.path() / "stopped"); });
+}
+
+TEST_F(Resume, OfARunThatEndedEarlyDoesNotTrainOn) {
+  Settings settings = settings_of("lenet5");
+  settings.train.epochs = 9;
+  settings.train.patience = 1;
+  settings.train.min_delta = 1;  // nothing is that much better
+  train(settings, "a");
+  const std::string ended = weights("a");
+  const Outcome again = train(going_on(settings, here.path() / "a"), "a");
+
+  EXPECT_EQ(weights("a"), ended);
+  EXPECT_THAT(again.reason, HasSubstr("no better"));
+}
+
+TEST_F(Resume, MendsLinksThatAKillLeftBehind) {
+  const Settings settings = settings_of("lenet5");
+  train(settings, "a");
+  const fs::path checkpoints = here.path() / "a" / "checkpoints";
+  const fs::path last = fs::read_symlink(checkpoints / "last");
+  const fs::path best = fs::read_symlink(checkpoints / "best");
+  point_at(checkpoints / "00000001", "last");
+  point_at(checkpoints / "00000001", "best");
+  train(going_on(settings, here.path() / "a"), "a");
+
+  EXPECT_EQ(fs::read_symlink(checkpoints / "last"), last);
+  EXPECT_EQ(fs::read_symlink(checkpoints / "best"), best);
 }
 
 TEST_F(Resume, ACheckpointGoesOnInANewFolder) {
