@@ -83,7 +83,7 @@ def main():
         f"{today}, {version}, by `bench/compare_checkpoint.py`: batch 64, all cores, {arguments.rounds} rounds of {arguments.steps}",
         "steps, medians. A checkpoint blocks training while its numbers are copied, and slows the steps during which a",
         "thread writes it; both beside the time from one to the next. Whole runs with and without are to the right: they",
-        "differ by more than that from round to round.", "",
+        "differ by more than that from round to round. A negative number is noise, larger than what was to be measured.", "",
         "| model | every | time between | blocks | slows | cost | run without | run with | difference |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", *rows, ""])
     arguments.out.mkdir(parents=True, exist_ok=True)
