@@ -51,15 +51,15 @@ Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoin
 }
 
 /// What was evaluated, of which step, and with which weights.
-struct Evaluated {
+struct EvaluatedCheckpoint {
   fs::path checkpoint;
   std::uint64_t step;
   std::string weights;
   EvaluationResult result;
 };
 
-Evaluated evaluate_on(Comm& comm, const Settings& settings, const fs::path& checkpoint,
-                      bool predictions) {
+EvaluatedCheckpoint evaluate_on(Comm& comm, const Settings& settings,
+                                const fs::path& checkpoint, bool predictions) {
   const Workload work = load_workload(settings);
   FlatBuffer values(work.layout), statistics(work.statistics_layout);
   const CheckpointState state = load_checkpoint(
@@ -77,7 +77,7 @@ Evaluated evaluate_on(Comm& comm, const Settings& settings, const fs::path& chec
                    evaluator, comm)};
 }
 
-std::string eval_json(const Evaluated& evaluated, const Settings& settings) {
+std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& settings) {
   nlohmann::ordered_json json = evaluation_json(evaluated.result);
   json["checkpoint"] = evaluated.checkpoint.string();
   json["step"] = evaluated.step;
@@ -92,7 +92,7 @@ std::string eval_json(const Evaluated& evaluated, const Settings& settings) {
 /// Writes all files; returns their names.
 std::vector<std::string> write_files(const EvalArguments& arguments,
                                      const Settings& settings, const EvalTarget& target,
-                                     const Evaluated& evaluated) {
+                                     const EvaluatedCheckpoint& evaluated) {
   const EvaluationResult& result = evaluated.result;
   const fs::path out = arguments.out.empty() ? target.folder() : arguments.out;
   make_folders(out);
@@ -111,7 +111,7 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
 /// What all ranks do, of which the first writes and prints.
 ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
                       const EvalTarget& target, Comm& comm) {
-  const Evaluated evaluated =
+  const EvaluatedCheckpoint evaluated =
       evaluate_on(comm, settings, target.checkpoint(), !arguments.predictions.empty());
   if (!comm.is_first()) return ExitCode::done;
   const std::vector<std::string> names =

@@ -66,6 +66,16 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
   file.commit();
 }
 
+int write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   temporary_ = create_temporary(path_, [&](const char* name) {
     descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -80,11 +90,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw storage_error(path_, "write this file", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  if (const int cause = write_all(descriptor_, bytes)) {
+    throw storage_error(path_, "write this file", cause);
   }
 }
 
@@ -108,30 +115,31 @@ AtomicFolder::~AtomicFolder() {
   std::filesystem::remove_all(temporary_, ignored);
 }
 
-void AtomicFolder::rename(unsigned flags) {
+int AtomicFolder::try_rename() {
   sync_folder(temporary_);
-  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), flags) != 0) {
-    throw storage_error(path_, "give a new folder this name", errno);
-  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return errno;
+  temporary_.clear();
   sync_folder(folder_of(path_));
+  return 0;
 }
 
 void AtomicFolder::commit() {
-  rename(0);
-  temporary_.clear();
+  if (const int cause = try_rename()) {
+    throw storage_error(path_, "give a new folder this name", cause);
+  }
 }
 
 void AtomicFolder::replace() {
-  sync_folder(temporary_);
-  if (::rename(temporary_.c_str(), path_.c_str()) == 0) {
-    temporary_.clear();
-    return sync_folder(folder_of(path_));
-  }
-  if (errno != ENOTEMPTY && errno != EEXIST) {
-    throw storage_error(path_, "give a new folder this name", errno);
+  const int cause = try_rename();
+  if (cause == 0) return;
+  if (cause != ENOTEMPTY && cause != EEXIST) {
+    throw storage_error(path_, "give a new folder this name", cause);
   }
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(),
                   RENAME_EXCHANGE) != 0) {
+    if (errno != EINVAL && errno != ENOSYS) {
+      throw storage_error(path_, "give a new folder this name", errno);
+    }
     replace_in_two_steps();
   }
   sync_folder(folder_of(path_));  // the old one now has the temporary name

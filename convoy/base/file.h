@@ -19,6 +19,9 @@ namespace convoy {
 std::vector<std::byte> read_bytes(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 
+/// Writes all bytes, however often it takes. Returns 0, or errno of why not.
+int write_all(int descriptor, std::span<const std::byte> bytes);
+
 /// Writes a file that is complete under its name or absent: a temporary name beside it,
 /// flushed to disk, then renamed.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
@@ -63,7 +66,8 @@ class AtomicFolder {
   void replace();
 
  private:
-  void rename(unsigned flags);
+  /// 0, or errno of why not.
+  int try_rename();
   void replace_in_two_steps();
 
   std::filesystem::path path_;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sha256: SHA-256 of bytes that come in pieces (by OpenSSL's libcrypto).
+// Sha256: SHA-256 of bytes that come in pieces, in hexadecimal digits.
 
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
+
+#include "convoy/base/digest.h"
 
 namespace convoy {
 
 class Sha256 {
  public:
-  Sha256();
-  ~Sha256();
-
-  void add(std::span<const std::byte> bytes);
+  void add(std::span<const std::byte> bytes) { digest_.add(bytes); }
 
   /// The digest of everything added, as 64 hexadecimal digits. Use once, last.
-  std::string hex();
+  std::string hex() { return convoy::hex(digest_.finish()); }
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  Digest digest_{DigestKind::sha256};
 };
 
-std::string sha256_hex(std::span<const std::byte> bytes);
+inline std::string sha256_hex(std::span<const std::byte> bytes) {
+  Sha256 digest;
+  digest.add(bytes);
+  return digest.hex();
+}
 
 }  // namespace convoy

@@ -184,7 +184,7 @@ std::optional<Message> MessageBuffer::next(std::size_t most) {
 
 Bytes encode(const Hello& hello) {
   Bytes bytes;
-  put(static_cast<std::uint8_t>(hello.role), bytes);
+  put(static_cast<std::uint8_t>(hello.kind), bytes);
   put(hello.number, bytes);
   put(hello.ranks, bytes);
   put(hello.pid, bytes);
@@ -195,9 +195,9 @@ Bytes encode(const Hello& hello) {
 
 std::optional<Hello> decode_hello(std::span<const std::byte> bytes) {
   if (bytes.size() < 1 + 3 * sizeof(std::int32_t)) return std::nullopt;
-  const auto role = take<std::uint8_t>(bytes);
-  if (role > static_cast<std::uint8_t>(Role::agent)) return std::nullopt;
-  Hello hello{.role = static_cast<Role>(role)};
+  const auto kind = take<std::uint8_t>(bytes);
+  if (kind > static_cast<std::uint8_t>(PeerKind::agent)) return std::nullopt;
+  Hello hello{.kind = static_cast<PeerKind>(kind)};
   hello.number = take<std::int32_t>(bytes);
   hello.ranks = take<std::int32_t>(bytes);
   hello.pid = take<std::int32_t>(bytes);
@@ -208,8 +208,8 @@ std::optional<Hello> decode_hello(std::span<const std::byte> bytes) {
   return hello;
 }
 
-std::string name_of(Role role, int number) {
-  return (role == Role::rank ? "rank " : "node ") + std::to_string(number);
+std::string name_of(PeerKind kind, int number) {
+  return (kind == PeerKind::rank ? "rank " : "node ") + std::to_string(number);
 }
 
 }  // namespace convoy

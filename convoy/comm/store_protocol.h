@@ -104,11 +104,11 @@ class MessageBuffer {
   bool bad_ = false;
 };
 
-enum class Role : std::uint8_t { rank, agent };
+enum class PeerKind : std::uint8_t { rank, agent };
 
 /// Who someone says they are.
 struct Hello {
-  Role role = Role::rank;
+  PeerKind kind = PeerKind::rank;
   std::int32_t number = 0;  // the rank, or the agent's node
   std::int32_t ranks = 1;   // of the job, as they know it
   std::int32_t pid = 0;
@@ -122,7 +122,7 @@ Bytes encode(const Hello& hello);
 std::optional<Hello> decode_hello(std::span<const std::byte> bytes);
 
 /// "rank 2", "node 1".
-std::string name_of(Role role, int number);
+std::string name_of(PeerKind kind, int number);
 
 inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

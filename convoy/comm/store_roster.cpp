@@ -36,7 +36,7 @@ StoreRoster::StoreRoster(const RosterOptions& options)
     : options_(options), settings_hash_(settings_hash(options.settings)) {}
 
 std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
-  const std::string who = name_of(hello.role, hello.number);
+  const std::string who = name_of(hello.kind, hello.number);
   const auto refuse = [](const std::string& reason) {
     return Refused{Refusal::place, reason, reason};
   };
@@ -44,7 +44,7 @@ std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
     return refuse(fmt::format("{} counts {} ranks, this job has {}", who, hello.ranks,
                               options_.ranks));
   }
-  const int places = hello.role == Role::rank ? options_.ranks : options_.nodes;
+  const int places = hello.kind == PeerKind::rank ? options_.ranks : options_.nodes;
   if (hello.number < 0 || hello.number >= places) {
     return refuse(fmt::format("there is no {}, only {}", who, places));
   }
@@ -54,7 +54,7 @@ std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
                                hello.settings_hash, settings_hash_),
                    options_.settings};
   }
-  auto& holders = hello.role == Role::rank ? ranks_ : nodes_;
+  auto& holders = hello.kind == PeerKind::rank ? ranks_ : nodes_;
   const auto [holder, is_new] = holders.emplace(hello.number, hello);
   if (is_new) return std::nullopt;
   return refuse(fmt::format("the place is taken by {}", describe(holder->second)));
@@ -72,15 +72,16 @@ std::string StoreRoster::missing() const {
 
 std::string StoreRoster::missing_nodes() const {
   return fmt::format("{} of {} nodes, missing: {}", nodes_.size(), options_.nodes,
-                     list_missing(options_.nodes, nodes_,
-                                  [](int node) { return name_of(Role::agent, node); }));
+                     list_missing(options_.nodes, nodes_, [](int node) {
+                       return name_of(PeerKind::agent, node);
+                     }));
 }
 
 std::string StoreRoster::missing_ranks() const {
   return fmt::format("{} of {} ranks, missing: {}", ranks_.size(), options_.ranks,
                      list_missing(options_.ranks, ranks_, [&](int rank) {
                        const std::string host = host_of_rank(rank);
-                       const std::string name = name_of(Role::rank, rank);
+                       const std::string name = name_of(PeerKind::rank, rank);
                        return host.empty() ? name : fmt::format("{} (on {})", name, host);
                      }));
 }
@@ -93,7 +94,7 @@ std::string StoreRoster::host_of_rank(int rank) const {
 }
 
 std::string describe(const Hello& hello) {
-  return fmt::format("{} on {} (pid {})", name_of(hello.role, hello.number), hello.host,
+  return fmt::format("{} on {} (pid {})", name_of(hello.kind, hello.number), hello.host,
                      hello.pid);
 }
 

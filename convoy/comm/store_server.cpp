@@ -152,7 +152,7 @@ class StoreServer::Loop {
                         .number = static_cast<std::uint64_t>(refused->kind),
                         .value = bytes_of(refused->answer)});
       return refuse(connection, fmt::format("{} on {} (pid {}): {}",
-                                            name_of(hello->role, hello->number),
+                                            name_of(hello->kind, hello->number),
                                             hello->host, hello->pid, refused->reason));
     }
     connection->hello = *hello;
@@ -314,7 +314,7 @@ class StoreServer::Loop {
     const std::string at =
         connection->step > 0 ? fmt::format(" (at step {})", connection->step) : "";
     loss.text = fmt::format("{} {}{}", describe(hello), loss.text, at);
-    const std::string key = kLostPrefix + name_of(hello.role, hello.number);
+    const std::string key = kLostPrefix + name_of(hello.kind, hello.number);
     connections_.erase(connection);
     set(key, bytes_of(encode(loss)));
   }

@@ -9,10 +9,10 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <string_view>
+#include <utility>
 
-#include "convoy/base/clock.h"
+#include "convoy/base/append_file.h"
 
 namespace convoy {
 
@@ -20,14 +20,15 @@ namespace convoy {
 class RecordFile {
  public:
   /// Makes the file. Requires: there is none of this name.
-  explicit RecordFile(std::filesystem::path path);
+  explicit RecordFile(std::filesystem::path path)
+      : file_(AppendFile::create(std::move(path))) {}
 
   /// Writes what waits; a failure at this point is not reported.
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return file_.path(); }
 
   /// Appends a record: now, if a second has passed since the file was last written, else
   /// with a later append() or flush().
@@ -35,15 +36,10 @@ class RecordFile {
 
   /// Hands all records to the operating system: they survive the process, not a power
   /// cut.
-  void flush();
+  void flush() { file_.flush(); }
 
  private:
-  int write_all(std::string_view bytes) const;
-
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-  std::string waiting_;
-  Stopwatch last_write_;
+  AppendFile file_;
 };
 
 }  // namespace convoy

@@ -56,7 +56,7 @@ StoreClientOptions session_options(const LaunchOptions& options, const Place& pl
   return {.address = place.master_address,
           .port = place.master_port,
           .token = token,
-          .hello = {.role = Role::agent,
+          .hello = {.kind = PeerKind::agent,
                     .number = place.node,
                     .ranks = place.ranks,
                     .pid = ::getpid(),

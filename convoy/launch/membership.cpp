@@ -46,7 +46,7 @@ Membership::Membership(const Place& place, const Environment& environment,
       .address = place_.master_address,
       .port = place_.master_port,
       .token = token,
-      .hello = {.role = Role::rank,
+      .hello = {.kind = PeerKind::rank,
                 .number = place.rank,
                 .ranks = place.ranks,
                 .pid = ::getpid(),
@@ -108,7 +108,7 @@ void Membership::at_step(std::uint64_t step) {
 }
 
 std::optional<Verdict> Membership::complain(const PeerError& error) {
-  session_->set(kPeerPrefix + name_of(Role::rank, place_.rank),
+  session_->set(kPeerPrefix + name_of(PeerKind::rank, place_.rank),
                 fmt::format("{} {}", error.rank(), error.what()));
   return session_->wait_for_verdict(kForVerdict);
 }
@@ -116,7 +116,7 @@ std::optional<Verdict> Membership::complain(const PeerError& error) {
 bool Membership::is_first_to_say(const std::string& message) {
   const std::string key =
       kSaidPrefix + sha256_hex(std::as_bytes(std::span(message))).substr(0, 32);
-  const std::string own = name_of(Role::rank, place_.rank);
+  const std::string own = name_of(PeerKind::rank, place_.rank);
   try {
     return text_of(session_->claim(key, own)) == own;
   } catch (const PeerError&) {

@@ -207,7 +207,7 @@ void Supervisor::judge_all_ended() {
   for (const Rank& rank : ranks_) {
     if (rank.status != 0) code = code_of(rank.status);
   }
-  parts_.store.set(kDonePrefix + name_of(Role::agent, place_.node),
+  parts_.store.set(kDonePrefix + name_of(PeerKind::agent, place_.node),
                    std::to_string(static_cast<int>(code)));
   said_done_ = true;
 }

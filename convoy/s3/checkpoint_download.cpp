@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargestPointer = 4096;
 constexpr std::size_t kLargestManifest = 16 << 20;
 constexpr std::size_t kMostRuns = 50;  // that are looked into for a pointer
 
@@ -82,8 +81,11 @@ std::vector<std::string> folders_or_none(S3Client& client, const S3Location& pla
 /// The targets among the folders below the one that was named.
 std::vector<Target> runs_below(S3Client& client, const Target& target) {
   std::vector<Target> runs;
-  std::vector<std::string> names = folders_or_none(client, target.run);
-  if (names.size() > kMostRuns) names.resize(kMostRuns);
+  const std::vector<std::string> names = folders_or_none(client, target.run);
+  if (names.size() > kMostRuns) {
+    throw nothing_there(target.run, fmt::format("{} folders below", names.size()),
+                        "name the run");
+  }
   for (const std::string& name : names) {
     Target run{.run = target.run / name, .role = target.role};
     if (auto step_name = follow_pointer(client, run)) {

@@ -29,6 +29,8 @@ bool is_step_name(const std::string& name);
 S3Location checkpoint_place(const S3Location& run, const std::string& step_name);
 S3Location pointer_place(const S3Location& run, CheckpointRole role);
 
+inline constexpr std::size_t kLargestPointer = 4096;  // in bytes
+
 /// A pointer's content.
 std::string pointer_text(const std::string& step_name);
 

@@ -19,7 +19,7 @@ namespace {
 /// Counts and digests what arrives, from the start with each attempt.
 struct Arrival {
   std::uint64_t bytes = 0;
-  Md5 digest{};
+  Digest digest{DigestKind::md5};
 
   void add(std::span<const std::byte> piece) {
     bytes += piece.size();
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> get(
   try {
     const S3Answer answer =
         transport.perform(request, Deadline(transport.options().operation_seconds));
-    check_etag(object, answer, hex(arrival.digest.digest()));
+    check_etag(object, answer, hex(arrival.digest.finish()));
     return arrival.bytes;
   } catch (const S3Error& error) {
     if (error.code() != "NoSuchKey") throw;
@@ -79,6 +79,7 @@ void S3Client::put_file(const S3Location& object, const SourceFile& file) {
   std::vector<std::byte> content(file.size());
   file.read(0, content);
   put_bytes(object, content);
+  if (transport_.options().on_sent) transport_.options().on_sent(content.size());
 }
 
 std::optional<std::vector<std::byte>> S3Client::get_bytes(const S3Location& object,
@@ -123,6 +124,13 @@ std::vector<std::string> S3Client::folders(const S3Location& place) {
       {.object = {.bucket = place.bucket},
        .query = "delimiter=%2F&list-type=2&prefix=" + s3_encoded(prefix, false)},
       Deadline(transport_.options().operation_seconds));
+  if (xml_field(answer.body, "ListBucketResult", "IsTruncated") == "true") {
+    throw InputError(InputKind::data,
+                     {.where = place.text(),
+                      .found = "more folders than the server lists at once",
+                      .expected = "fewer, or a longer address",
+                      .hint = "name the run"});
+  }
   std::vector<std::string> names;
   for (const std::string& found :
        xml_fields(answer.body, "ListBucketResult", "CommonPrefixes", "Prefix")) {

@@ -42,7 +42,7 @@ bool is_other_region(std::string_view code) {
 }
 
 /// A server's words, made fit for a log line.
-std::string one_line(std::string text) {
+std::string cleaned(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
@@ -61,7 +61,7 @@ std::string hint_for(const std::string& code, const S3Answer& answer) {
   if (is_other_region(code)) {
     return "set AWS_REGION" + (answer.bucket_region.empty()
                                    ? " to the bucket's region"
-                                   : "=" + one_line(answer.bucket_region));
+                                   : "=" + cleaned(answer.bucket_region));
   }
   if (code == "RequestTimeTooSkewed") return "set this machine's clock";
   if (answer.trouble == S3Trouble::cancelled) return "";
@@ -78,11 +78,11 @@ S3Failure failure_of(const S3Answer& answer, const S3Access& access) {
                                                            : answer.trouble_text,
             .passing = answer.trouble == S3Trouble::passing};
   }
-  const std::string code = one_line(xml_field(answer.body, "Error", "Code"));
+  const std::string code = cleaned(xml_field(answer.body, "Error", "Code"));
   const std::string message = xml_field(answer.body, "Error", "Message");
   std::string text = fmt::format("HTTP {}", answer.status);
   if (!code.empty()) text += " " + code;
-  if (!message.empty()) text += ": " + one_line(message);
+  if (!message.empty()) text += ": " + cleaned(message);
   const bool passing = answer.status == 429 ||
                        (answer.status >= 500 && answer.status != 501) ||
                        is_passing_code(code);

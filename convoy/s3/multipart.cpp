@@ -72,6 +72,7 @@ class MultipartUpload {
     etags_.push_back(answer.etag);
     digests_.insert(digests_.end(), digest.begin(), digest.end());
     whole_.add(part);
+    if (transport_.options().on_sent) transport_.options().on_sent(part.size());
   }
 
   /// An answer that is lost leaves us in doubt, and asking again may be refused because
@@ -95,7 +96,7 @@ class MultipartUpload {
         transport_.try_once({.method = "HEAD", .object = object_}, kAbortSeconds);
     const std::string of_parts = fmt::format("{}-{}", hex(md5(digests_)), etags_.size());
     return found.good() && found.etag_is_md5 && found.length == file_.size() &&
-           (found.etag == of_parts || found.etag == hex(whole_.digest()));
+           (found.etag == of_parts || found.etag == hex(whole_.finish()));
   }
 
   /// Parts that nobody gives up cost their owner money. Failing is no news here: the
@@ -123,7 +124,7 @@ class MultipartUpload {
   std::string id_;
   std::vector<std::string> etags_;  // of the parts, as the server calls them
   std::vector<std::byte> digests_;  // MD5 of the parts, one after the other
-  Md5 whole_;
+  Digest whole_{DigestKind::md5};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,9 @@ struct S3Options {
   double first_pause = 0.5;  // seconds before the second attempt; doubles each time
   double longest_pause = 20;
   std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size
+
+  /// Told how many more bytes of a file have arrived. From the client's thread.
+  std::function<void(std::uint64_t)> on_sent{};
 
   /// Told in one line why an exchange is tried again. From the client's thread.
   std::function<void(const std::string&)> on_retry{};

@@ -22,7 +22,7 @@ constexpr double kTidyingSeconds = 4;
 std::size_t index(CheckpointRole role) { return static_cast<std::size_t>(role); }
 
 /// An error's text has several lines, and columns.
-std::string one_line(const std::string& text) {
+std::string joined_lines(const std::string& text) {
   std::string line;
   for (const char c : text) {
     if (c == '\n') line += ';';
@@ -60,7 +60,7 @@ void UploadQueue::submit(const std::filesystem::path& folder, CheckpointRole rol
   changed_.notify_all();
 } catch (const std::exception& error) {
   set_error(role, error.what());
-  say(fmt::format("not uploaded: {}", one_line(error.what())));
+  say(fmt::format("not uploaded: {}", joined_lines(error.what())));
 }
 
 bool UploadQueue::finish(double seconds) {
@@ -117,6 +117,7 @@ void UploadQueue::work() {
   S3Options transfer = options_.transfer;
   transfer.cancel = cancel_.get_token();
   transfer.on_retry = [this](const std::string& line) { say(line); };
+  transfer.on_sent = [this](std::uint64_t bytes) { note_sent(bytes); };
   S3Client client(options_.access, transfer);
   while (auto next = take_next()) {
     upload(client, next->second, next->first);
@@ -142,15 +143,26 @@ std::optional<std::pair<CheckpointRole, OpenCheckpoint>> UploadQueue::take_next(
   return std::pair(role, *std::exchange(waiting_[index(role)], std::nullopt));
 }
 
+void UploadQueue::note_sent(std::uint64_t bytes) {
+  going_.sent += bytes;
+  if (going_.since_message.seconds() < options_.progress_seconds) return;
+  going_.since_message.restart();
+  say(fmt::format("uploading {}: {:.1f} of {:.1f} MB", going_.name,
+                  static_cast<double>(going_.sent) / 1e6,
+                  static_cast<double>(going_.bytes) / 1e6));
+}
+
 void UploadQueue::upload(S3Client& client, const OpenCheckpoint& checkpoint,
                          CheckpointRole role) try {
   const Stopwatch watch;
+  going_ = {.name = checkpoint.name, .bytes = checkpoint.bytes(), .since_message = {}};
   const std::uint64_t bytes = upload_checkpoint(client, options_.run, checkpoint, role);
   set_error(role, "");
   say(uploaded(checkpoint, bytes, watch.seconds(), options_.run));
 } catch (const std::exception& error) {
   set_error(role, error.what());
-  say(fmt::format("upload of {} failed: {}", checkpoint.name, one_line(error.what())));
+  say(fmt::format("upload of {} failed: {}", checkpoint.name,
+                  joined_lines(error.what())));
 }
 
 }  // namespace convoy

@@ -23,6 +23,7 @@
 #include <thread>
 #include <utility>
 
+#include "convoy/base/clock.h"
 #include "convoy/s3/access.h"
 #include "convoy/s3/checkpoint_upload.h"
 #include "convoy/s3/options.h"
@@ -31,8 +32,9 @@ namespace convoy {
 
 struct UploadQueueOptions {
   S3Access access;
-  S3Location run;        // <prefix>/<run name>
-  S3Options transfer{};  // `cancel` and `on_retry` are the queue's own
+  S3Location run;                // <prefix>/<run name>
+  S3Options transfer{};          // its `cancel` and callbacks are the queue's own
+  double progress_seconds = 10;  // from one message of how far it is to the next
 
   /// Told in one line what went up, or why not. From the queue's thread, and from that of
   /// submit(), but never from two at once. Must not throw.
@@ -69,6 +71,7 @@ class UploadQueue {
   void work();
   std::optional<std::pair<CheckpointRole, OpenCheckpoint>> take_next();
   void upload(S3Client& client, const OpenCheckpoint& checkpoint, CheckpointRole role);
+  void note_sent(std::uint64_t bytes);
   void close();
   template <class Condition>
   void wait_for(double seconds, const Condition& holds);
@@ -86,6 +89,13 @@ class UploadQueue {
   bool is_closed_ = false;
   bool has_ended_ = false;
   std::mutex message_mutex_;
+
+  /// What goes up now. The thread's own.
+  struct Going {
+    std::string name;
+    std::uint64_t bytes = 0, sent = 0;
+    Stopwatch since_message;
+  } going_;
   std::thread thread_;
 };
 

@@ -169,11 +169,6 @@ Progress::Progress(std::FILE* out, const ProgressOptions& options)
       seconds_between_(has_bar() ? kRedrawSeconds : options.plain_seconds),
       shown_before_(!has_bar()) {}
 
-Progress::Progress(std::FILE* out, bool terminal, int width, double plain_seconds)
-    : Progress(out, {.style = terminal ? ProgressStyle::bar : ProgressStyle::plain,
-                     .width = width,
-                     .plain_seconds = plain_seconds}) {}
-
 Progress::~Progress() { finish(); }
 
 void Progress::update(const ProgressState& state) {

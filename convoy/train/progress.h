@@ -57,8 +57,6 @@ class Progress {
  public:
   /// Writes to `out`, which must outlive it.
   Progress(std::FILE* out, const ProgressOptions& options);
-  /// A bar, or plain lines.
-  Progress(std::FILE* out, bool terminal, int width, double plain_seconds = 10);
 
   /// finish().
   ~Progress();

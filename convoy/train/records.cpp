@@ -14,7 +14,7 @@ double rate(std::size_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
-std::string one_line(const nlohmann::ordered_json& object) {
+std::string json_line(const nlohmann::ordered_json& object) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -175,7 +175,7 @@ void Records::record(const nlohmann::ordered_json& line) {
   if (folder_ == nullptr) return;
   folder_->record(line);
   if (progress_ != nullptr && progress_->wants_records()) {
-    progress_->record(one_line(line));
+    progress_->record(json_line(line));
   }
 }
 
@@ -185,7 +185,7 @@ void Records::summary(const nlohmann::ordered_json& summary) {
   if (progress_ == nullptr || !progress_->wants_records()) return;
   nlohmann::ordered_json line = {{"kind", "summary"}};
   line.update(summary);
-  progress_->record(one_line(line));
+  progress_->record(json_line(line));
 }
 
 void Records::say(std::string_view text) {

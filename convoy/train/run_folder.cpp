@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "convoy/base/clock.h"
+#include "convoy/base/append_file.h"
 #include "convoy/base/descriptor.h"
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
@@ -21,77 +21,34 @@
 namespace convoy {
 namespace {
 
-constexpr double kFlushSeconds = 1;
-constexpr std::size_t kFlushBytes = 1 << 20;
-
 constexpr auto kReplaceBadUtf8 = nlohmann::ordered_json::error_handler_t::replace;
 
-/// A text file that grows by whole lines. Opened, and made, when first written.
+/// A text file that grows by whole lines.
 class LineFile {
  public:
-  explicit LineFile(std::filesystem::path path) : path_(std::move(path)) {}
-  ~LineFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
+  explicit LineFile(std::filesystem::path path) : file_(std::move(path)) {}
 
   void append(std::string_view line) {
-    waiting_ += line;
-    waiting_ += '\n';
+    file_.append(line);
+    file_.append("\n");
   }
 
-  bool is_due() const {
-    return last_write_.seconds() >= kFlushSeconds || waiting_.size() >= kFlushBytes;
-  }
-
-  /// Writes what waits. What could not be written still waits afterwards.
-  void flush() {
-    last_write_.restart();
-    if (waiting_.empty()) return;
-    if (descriptor_ < 0) open();
-    const off_t whole = ::lseek(descriptor_, 0, SEEK_END);
-    if (const int cause = write_all(waiting_); cause != 0) {
-      // A disk that fills up takes part of a line; take it back. If even that fails there
-      // is nothing left to try, and the error is thrown all the same.
-      [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, whole);
-      throw storage_error(path_, "append to this file", cause);
-    }
-    waiting_.clear();
-  }
+  bool is_due() const { return file_.is_due(); }
+  void flush() { file_.flush(); }
 
   /// Cuts the file after its last whole line.
   void mend() {
-    if (!std::filesystem::is_regular_file(path_)) return;
-    const std::string text = read_text(path_);
+    if (!std::filesystem::is_regular_file(file_.path())) return;
+    const std::string text = read_text(file_.path());
     if (text.empty() || text.back() == '\n') return;
     const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
-    if (::truncate(path_.c_str(), static_cast<off_t>(whole)) != 0) {
-      throw storage_error(path_, "shorten this file", errno);
+    if (::truncate(file_.path().c_str(), static_cast<off_t>(whole)) != 0) {
+      throw storage_error(file_.path(), "shorten this file", errno);
     }
   }
 
  private:
-  void open() {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) throw storage_error(path_, "append to this file", errno);
-  }
-
-  /// 0, or why not.
-  int write_all(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return errno;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-  }
-
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-  std::string waiting_;
-  Stopwatch last_write_;
+  AppendFile file_;
 };
 
 std::string local_time(std::time_t time, const char* format) {

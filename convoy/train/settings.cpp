@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "convoy/s3/location.h"
 #include "convoy/train/delay.h"
 #include "convoy/train/settings_fault.h"
 #include "convoy/train/settings_value.h"
@@ -32,6 +33,11 @@ void check_lanes(const TrainSettings& train, const SettingOrigins& origins) {
        .expected = "no more lanes than train.batch_size",
        .hint = fmt::format("train.lanes={} or train.batch_size={} would do",
                            train.batch_size, train.lanes)});
+}
+
+void check_upload(const CheckpointSettings& checkpoint, const SettingOrigins& origins) {
+  if (checkpoint.upload.empty()) return;
+  S3Location::parse(checkpoint.upload, origin(origins, "checkpoint.upload"));
 }
 
 void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
@@ -202,6 +208,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
     check_value(setting, origin(origins, setting.name), copy);
   }
   check_lanes(settings.train, origins);
+  check_upload(settings.checkpoint, origins);
   check_normalization(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);

@@ -218,6 +218,7 @@ void Trainer::average_epoch(const Records& records) {
   measure_statistics({loader_, lanes_, peers(), key}, records.epoch(),
                      averages_->values(), averages_->statistics());
   seconds_.evaluating += watch.seconds();
+  seconds_.waiting_in_evaluation += loader_.seconds_waited() - reporting_.data_seconds;
   reporting_.data_seconds = loader_.seconds_waited();  // of no step
 }
 

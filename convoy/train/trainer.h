@@ -99,6 +99,7 @@ class Trainer {
  private:
   struct Seconds {
     double training = 0, checkpointing = 0, evaluating = 0, agreeing = 0;
+    double waiting_in_evaluation = 0;  // for data
   };
 
   /// Where the loop begins: at a batch of an epoch.
@@ -137,6 +138,10 @@ class Trainer {
   std::vector<RankTotals> agree_on_weights();
   void save(const Records& records, bool evaluated, bool best = false);
   void save_at_end(const Records& records);
+  /// For data, while training.
+  double seconds_waiting() const {
+    return loader_.seconds_waited() - seconds_.waiting_in_evaluation;
+  }
   double seconds_saving() const { return writer_ ? writer_->seconds_blocked() : 0; }
   CheckpointState state(const Records& records, bool evaluated) const;
   std::vector<LoadedPart> model_parts();

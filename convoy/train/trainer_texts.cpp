@@ -110,7 +110,7 @@ std::string Trainer::plan() const {
 RunTimes Trainer::times(double total_seconds) const {
   return {.total = total_seconds,
           .training = seconds_.training,
-          .waiting_for_data = loader_.seconds_waited(),
+          .waiting_for_data = seconds_waiting(),
           .communicating = strategy_->seconds_exposed() + seconds_.agreeing,
           .checkpointing = seconds_.checkpointing,
           .evaluating = seconds_.evaluating};
@@ -143,7 +143,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"training", seconds_.training},
         {"evaluating", seconds_.evaluating},
         {"checkpointing", seconds_.checkpointing},
-        {"waiting_for_data", loader_.seconds_waited()},
+        {"waiting_for_data", seconds_waiting()},
         {"exposed_communication", ranks.front().exposed_seconds}}},
       {"images_per_second", rate},
       {"step_ms",

@@ -2,7 +2,8 @@
  *
  * Loaded before libc: the n-th operation (FAIL_AT) that puts something on disk below a
  * path with FAIL_PATH in it fails with EIO. Counted are write, fsync, rename, renameat2,
- * mkdir, symlink and opening a file to write it. */
+ * mkdir, symlink and opening a file to write it. With NO_EXCHANGE two names cannot be
+ * exchanged, as on NFS. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,6 +55,10 @@ int rename(const char *from, const char *to) {
 int renameat2(int from_folder, const char *from, int to_folder, const char *to,
               unsigned flags) {
   if (is_turn(to)) return -1;
+  if (flags != 0 && getenv("NO_EXCHANGE")) {
+    errno = EINVAL;
+    return -1;
+  }
   return REAL(int (*)(int, const char *, int, const char *, unsigned), "renameat2")(
       from_folder, from, to_folder, to, flags);
 }

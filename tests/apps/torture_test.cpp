@@ -94,6 +94,7 @@ TEST_F(Torture, WithAnyWriteFailingOnceItGoesOnToTheSameBits) {
   const std::string expected = undisturbed();
   const int faults = from_environment("CONVOY_FAULTS", 8);
   const int stride = std::max(1, 120 / faults);
+  int failed = 0;
   for (int i = 0, nth = 1; i < faults; ++i, nth += stride) {
     fs::remove_all(here() / "runs" / "faulty");
     const ProcessOptions failing{.environment = {{"LD_PRELOAD", FAILING_WRITES},
@@ -103,10 +104,25 @@ TEST_F(Torture, WithAnyWriteFailingOnceItGoesOnToTheSameBits) {
     if (first.code != 0) {
       EXPECT_EQ(first.code, 74) << first.out << first.err;
       EXPECT_THAT(first.err, HasSubstr("Input/output error")) << nth;
+      ++failed;
     }
     const CommandResult second = finish("faulty");
     ASSERT_EQ(second.code, 0) << nth << second.out << second.err;
     ASSERT_EQ(weights_of(here() / "runs" / "faulty"), expected) << nth;
+  }
+  EXPECT_GT(failed, faults / 2) << "the shim is not at work";
+}
+
+TEST_F(Torture, WhereNamesCannotBeExchangedItSavesAllTheSame) {
+  // A checkpoint at an epoch's last step, and again after its evaluation.
+  const Arguments twice = training("a", {"checkpoint.every_steps=150"});
+  const CommandResult result = convoy(
+      twice, {.environment = {{"LD_PRELOAD", FAILING_WRITES}, {"NO_EXCHANGE", "1"}}});
+
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_EQ(convoy({"eval", (here() / "runs" / "a").string()}).code, 0);
+  for (const std::string& name : all_below(checkpoints("a"))) {
+    EXPECT_FALSE(name.starts_with(".")) << name;
   }
 }
 

@@ -56,7 +56,7 @@ class StoreService {
     return {.address = "127.0.0.1",
             .port = port(),
             .token = kTestToken,
-            .hello = {.role = Role::rank,
+            .hello = {.kind = PeerKind::rank,
                       .number = rank,
                       .ranks = ranks_,
                       .pid = 4711,

@@ -32,7 +32,7 @@ class StoreStranger : public testing::Test {
   }
 
   Hello hello() const {
-    return {.role = Role::rank,
+    return {.kind = PeerKind::rank,
             .number = 1,
             .ranks = 2,
             .pid = 1,

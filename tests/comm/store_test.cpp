@@ -184,7 +184,7 @@ TEST(Store, NamesAMemberThatIsSilent) {
   const Stranger mute(service.port());
   mute.prove_token();
   mute.send({.kind = MessageKind::hello,
-             .value = encode(Hello{.role = Role::rank,
+             .value = encode(Hello{.kind = PeerKind::rank,
                                    .number = 1,
                                    .ranks = 2,
                                    .pid = 4712,

@@ -68,6 +68,17 @@ class UploadQueueTest : public testing::Test {
   std::vector<std::string> messages;
 };
 
+TEST_F(UploadQueueTest, TellsHowFarItIs) {
+  UploadQueueOptions often = options();
+  often.progress_seconds = 0;
+  UploadQueue queue(often);
+  queue.submit(make_checkpoint(run, 120, 20000000), CheckpointRole::last);
+  EXPECT_TRUE(queue.finish(60));
+
+  EXPECT_THAT(messages, Contains(HasSubstr("uploading 00000120: 8.4 of 20.")));
+  EXPECT_THAT(messages.back(), HasSubstr("uploaded 00000120"));
+}
+
 TEST_F(UploadQueueTest, UploadsBothRoles) {
   UploadQueue queue(options());
   const fs::path checkpoint = make_checkpoint(run, 120, 9000000);

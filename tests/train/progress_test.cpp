@@ -64,7 +64,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 /// What a terminal of this width shows after the first update.
 std::string bar_at_width(int width) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/true, width);
+  Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = width});
   progress.update(halfway());
   return screen.text().substr(kClear.size());
 }
@@ -156,7 +156,7 @@ TEST(Colours, AreNotWantedWithNoColor) {
 
 TEST(ProgressOnATerminal, IsDrawnAtMostTenTimesASecond) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+  Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = 80});
 
   const auto start = std::chrono::steady_clock::now();
   std::size_t updates = 0;
@@ -173,7 +173,7 @@ TEST(ProgressOnATerminal, IsDrawnAtMostTenTimesASecond) {
 
 TEST(ProgressOnATerminal, PrintsLinesAboveTheBar) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/true, /*width=*/16);
+  Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = 16});
   progress.update(halfway());
 
   progress.line("saved");
@@ -185,7 +185,7 @@ TEST(ProgressOnATerminal, PrintsLinesAboveTheBar) {
 TEST(ProgressOnATerminal, RemovesTheBarWhenFinished) {
   Screen screen;
   {
-    Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+    Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = 80});
     progress.update(halfway());
     progress.finish();
     progress.line("done");
@@ -196,7 +196,7 @@ TEST(ProgressOnATerminal, RemovesTheBarWhenFinished) {
 
 TEST(ProgressOnATerminal, CopesWithStatesThatAreNotKnown) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+  Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = 80});
   const double infinity = std::numeric_limits<double>::infinity();
 
   progress.update({.loss = std::nan(""),
@@ -209,7 +209,7 @@ TEST(ProgressOnATerminal, CopesWithStatesThatAreNotKnown) {
 
 TEST(ProgressOnATerminal, NeverRunsPastTheEnd) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/true, /*width=*/80);
+  Progress progress(screen.file(), {.style = ProgressStyle::bar, .width = 80});
   progress.update({.step = 12, .steps_in_epoch = 10, .part_done = 1.2});
 
   EXPECT_THAT(screen.text(), HasSubstr("=]  100%"));
@@ -218,8 +218,7 @@ TEST(ProgressOnATerminal, NeverRunsPastTheEnd) {
 TEST(ProgressInAFile, IsPlainLines) {
   Screen screen;
   {
-    Progress progress(screen.file(), /*terminal=*/false, /*width=*/80,
-                      /*plain_seconds=*/0);
+    Progress progress(screen.file(), {.plain_seconds = 0});
     progress.update(halfway());
     progress.line("saved");
   }
@@ -231,8 +230,7 @@ TEST(ProgressInAFile, IsPlainLines) {
 
 TEST(ProgressInAFile, ComesSeldom) {
   Screen screen;
-  Progress progress(screen.file(), /*terminal=*/false, /*width=*/80,
-                    /*plain_seconds=*/0.2);
+  Progress progress(screen.file(), {.plain_seconds = 0.2});
 
   progress.update(halfway());
   EXPECT_EQ(screen.text(), "");

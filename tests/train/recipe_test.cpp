@@ -40,7 +40,7 @@ class Recipe : public testing::Test {
   json train(const std::string& name) {
     Trainer trainer(settings, comm);
     RunFolder folder = RunFolder::create(here.path(), name, "default");
-    Progress progress(nowhere.get(), /*terminal=*/false, /*width=*/80);
+    Progress progress(nowhere.get(), {});
     trainer.train(&folder, &progress, stop, "the command");
     return json::parse(read_text(here.path() / name / "summary.json"));
   }

@@ -43,7 +43,7 @@ class RecordsOfARun : public testing::Test {
   RunFolder folder = RunFolder::create(here.path(), "a", "default");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
-  Progress progress{nowhere.get(), /*terminal=*/false, /*width=*/80};
+  Progress progress{nowhere.get(), {}};
   Records records{&folder,
                   &progress,
                   {.epochs = 2, .steps_in_epoch = 5, .steps = 10, .log_every = 2}};

@@ -29,7 +29,7 @@ class TrainerOfARun : public testing::Test {
  protected:
   Outcome train(Trainer& trainer, const std::string& name = "a") {
     RunFolder folder = RunFolder::create(here.path(), name, "default");
-    Progress progress(nowhere.get(), /*terminal=*/false, /*width=*/80);
+    Progress progress(nowhere.get(), {});
     return trainer.train(&folder, &progress, stop, "the command");
   }
 
