@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 
 /// "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
+
+/// The number that the whole text is, if it is one.
+std::optional<double> number_in(std::string_view text);
 
 /// 61706 as "61,706".
 std::string with_commas(std::uint64_t value);

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint64_t kOfEpoch = 0, kOfSample = 1;  // blocks of random words
 
-/// -kCropPadding .. kCropPadding. The bias of the range reduction is below 2^-28.
-int shift(std::uint32_t word) {
-  constexpr std::uint64_t kShifts = 2 * kCropPadding + 1;
-  return static_cast<int>(word * kShifts >> 32) - kCropPadding;
+/// -padding .. padding. The bias of the range reduction is below 2^-28.
+int shift(std::uint32_t word, int padding) {
+  const auto shifts = static_cast<std::uint64_t>(2 * padding + 1);
+  return static_cast<int>(word * shifts >> 32) - padding;
 }
 
 bool coin(std::uint32_t word) { return word >> 31 != 0; }
@@ -25,7 +25,8 @@ View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
   const RandomStream stream(seed, Purpose::augment, static_cast<std::uint32_t>(epoch),
                             sample);
   const auto words = stream.block(kOfEpoch);
-  View view = {shift(words[0]), shift(words[1]), coin(words[2])};
+  const int padding = padding_of(augmentation);
+  View view = {shift(words[0], padding), shift(words[1], padding), coin(words[2])};
   if (augmentation == Augmentation::crop_alternate) {
     const RandomStream of_sample(seed, Purpose::augment, 0, sample);
     view.mirrored = coin(of_sample.block(kOfSample)[0]) != (epoch % 2 != 0);

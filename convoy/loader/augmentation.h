@@ -2,8 +2,8 @@
 //
 // Augmentation: how training sees an image a little differently in every epoch.
 //
-// A view is torchvision's RandomCrop(size, padding=4), then RandomHorizontalFlip: the
-// image in a black frame of four pixels, cut back to its size anywhere, perhaps mirrored.
+// A view is torchvision's RandomCrop(size, padding), then RandomHorizontalFlip: the image
+// in a black frame, cut back to its size anywhere, perhaps mirrored.
 // It follows from seed, epoch and sample alone: the same on any thread, rank, batch size
 // and order.
 
@@ -19,7 +19,11 @@ enum class Augmentation {
   crop_alternate  // mirrored in every second epoch; in which, is random by sample
 };
 
-inline constexpr int kCropPadding = 4;
+/// Pixels of the frame. A short training has no time for the views of a wide one.
+constexpr int padding_of(Augmentation augmentation) {
+  if (augmentation == Augmentation::none) return 0;
+  return augmentation == Augmentation::crop_flip ? 4 : 2;
+}
 
 /// What of an image is shown: moved by so many pixels, black where it has none, then
 /// mirrored left to right or not.

@@ -3,7 +3,8 @@
 #include "convoy/train/delay.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "convoy/base/text.h"
 
 namespace convoy {
 namespace {
@@ -22,11 +23,8 @@ std::optional<double> delay_milliseconds(std::string_view text) {
   if (text == "small") return 10;
   if (text == "medium") return 20;
   if (text == "long") return 30;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  const bool number = error == std::errc() && stopped == end && !text.empty();
-  if (!number || !(value >= 0 && value <= kMostMilliseconds)) return std::nullopt;
+  const std::optional<double> value = number_in(text);
+  if (!value || !(*value >= 0 && *value <= kMostMilliseconds)) return std::nullopt;
   return value;
 }
 

@@ -6,8 +6,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string_view>
 
+#include "convoy/base/text.h"
 #include "convoy/s3/location.h"
 #include "convoy/train/delay.h"
 #include "convoy/train/settings_fault.h"
@@ -117,6 +120,26 @@ void check_averages(const TrainSettings& train, const SettingOrigins& origins) {
        .hint = "0 averages nothing"});
 }
 
+void check_staleness(const PsSettings& ps, const SettingOrigins& origins) {
+  if (ps.max_staleness == "none") return;
+  const std::optional<double> bound = number_in(ps.max_staleness);
+  if (bound && *bound >= 0 && *bound <= 1e6 && *bound == std::floor(*bound)) return;
+  throw settings_error({.where = origin(origins, "ps.max_staleness"),
+                        .found = shown(ps.max_staleness),
+                        .expected = "none, or a whole number from 0 to 1000000",
+                        .hint = ""});
+}
+
+void check_compute(const SimSettings& sim, const SettingOrigins& origins) {
+  if (sim.compute_ms == "auto" || sim.compute_ms == "measure") return;
+  const std::optional<double> value = number_in(sim.compute_ms);
+  if (value && *value > 0 && *value <= 1e6) return;
+  throw settings_error({.where = origin(origins, "sim.compute_ms"),
+                        .found = shown(sim.compute_ms),
+                        .expected = "auto, measure, or milliseconds above 0 up to 1e6",
+                        .hint = ""});
+}
+
 void check_delay(const InjectSettings& inject, const SettingOrigins& origins) {
   if (delay_milliseconds(inject.delay)) return;
   throw settings_error(
@@ -214,6 +237,8 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_schedule(settings, origins);
   check_averages(settings.train, origins);
   check_delay(settings.inject, origins);
+  check_staleness(settings.ps, origins);
+  check_compute(settings.sim, origins);
   check_run(settings.run, origins);
 }
 

@@ -42,6 +42,7 @@ struct DataSettings {
   std::string root;  // folder of the files; empty: the usual places are searched
   double train_fraction = 1.0;    // part of the training set that is used
   double val_fraction = 0.0;      // part of it that is held out for validation
+  std::string partition = "iid";  // or "shared", "labels", "labels_unscaled"
   std::string normalize = "all";  // or "channel", "fixed"
   Numbers mean, deviation;        // if fixed: one for all channels, or one for each
   SyntheticSettings synthetic;
@@ -121,13 +122,41 @@ struct DdpSettings {
   bool operator==(const DdpSettings&) const = default;
 };
 
+/// The parameter server, and what it makes of stale gradients.
+struct PsSettings {
+  int servers = 1;                     // processes that share the parameters
+  std::string compensation = "none";   // or "dc_asgd", "dc_asgd_adaptive"
+  double lambda = 2;                   // its strength
+  double lambda_decay = 0.95;          // adaptive: of the mean of squares, a push
+  std::string max_staleness = "none";  // pushes a worker may be ahead of the slowest
+  bool scale_rate = false;             // the rate is divided by the staleness
+  int restarts = 3;                    // of a worker that dies
+
+  bool operator==(const PsSettings&) const = default;
+};
+
+/// The virtual cluster of `convoy simulate`.
+struct SimSettings {
+  std::string compute_ms = "auto";  // of a batch: from FLOPs, "measure", or a number
+  double gflops = 50;               // of a worker, if from FLOPs
+  std::string compute_kind = "constant";  // or "gaussian", "lognormal"
+  double compute_sigma = 0.1;             // deviation, as part of the mean
+  double latency_us = 50;                 // of a message
+  double bandwidth_gbps = 10;             // of each machine's link
+  double server_gbps = 0;                 // of the server's, shared; 0: the same
+
+  bool operator==(const SimSettings&) const = default;
+};
+
 /// Delays for experiments, slept after backward, before gradients are exchanged.
 struct InjectSettings {
-  std::string delay = "none";           // small, medium, long, or milliseconds
-  std::string delay_kind = "constant";  // or "gaussian"
-  double sigma_ms = 5;                  // deviation if gaussian
-  int slow_rank = -1;                   // slowed further; -1: none
-  double slow_factor = 2;               // by that much
+  std::string delay = "none";            // small, medium, long, or milliseconds
+  std::string delay_kind = "constant";   // or "gaussian", "pareto", "on_off"
+  double sigma_ms = 5;                   // deviation if gaussian
+  double pareto_shape = 2.5;             // tail of pareto: the smaller, the heavier
+  double on_steps = 20, off_steps = 80;  // on_off: mean length of delayed spells, others
+  int slow_rank = -1;                    // slowed further; -1: none
+  double slow_factor = 2;                // by that much
 
   bool operator==(const InjectSettings&) const = default;
 };
@@ -189,7 +218,9 @@ struct Settings {
   ScheduleSettings schedule;
   StrategySettings strategy;
   DdpSettings ddp;
+  PsSettings ps;
   InjectSettings inject;
+  SimSettings sim;
   ClusterSettings cluster;
   NetworkSettings network;
   CheckpointSettings checkpoint;
