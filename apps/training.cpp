@@ -96,7 +96,7 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
                                                    chosen_strategy(settings, ranks),
                                                    std::time(nullptr)));
   if (goes_on) log_changes(settings, folder);
-  folder.write_config(to_yaml(repeatable(settings, ranks)));
+  folder.write_config(to_yaml(repeatable(settings, trainer.lanes())));
   folder.log(version_details());
   folder.log(trainer.plan());
   for (const std::string& text : trainer.damaged()) folder.log(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stopwatch: seconds since it was made or last restarted.
+// Time, as the machine counts it or as a simulation does.
 
 #pragma once
 
@@ -8,16 +8,48 @@
 
 namespace convoy {
 
-class Stopwatch {
+/// Where time comes from.
+class Clock {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
+  virtual ~Clock() = default;
+  virtual double seconds() const = 0;
+};
+
+/// The machine's own, which never goes back.
+class SteadyClock final : public Clock {
+ public:
+  double seconds() const override {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
   }
-  void restart() { start_ = Clock::now(); }
+};
+
+inline const SteadyClock kSteadyClock;
+
+/// Goes on when it is told to.
+class VirtualClock final : public Clock {
+ public:
+  double seconds() const override { return seconds_; }
+  /// Never back.
+  void advance_to(double seconds) { seconds_ = seconds > seconds_ ? seconds : seconds_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
+  double seconds_ = 0;
+};
+
+/// Seconds since it was made or last restarted.
+class Stopwatch {
+ public:
+  Stopwatch() : Stopwatch(kSteadyClock) {}
+  /// Borrows the clock.
+  explicit Stopwatch(const Clock& clock) : clock_(&clock), start_(clock.seconds()) {}
+
+  double seconds() const { return clock_->seconds() - start_; }
+  void restart() { start_ = clock_->seconds(); }
+
+ private:
+  const Clock* clock_;
+  double start_;
 };
 
 }  // namespace convoy

@@ -163,15 +163,20 @@ void Lanes::backward_lane(const Step& step, FlatBuffer& gradients,
   network_.backward(scale, step.values, gradients, listener);
 }
 
-void Lanes::follow_statistics(std::size_t batch, FlatBuffer& running, float rate) const {
-  const FlatBuffer& sum = partials_.back().statistics;
+void follow_statistics(std::span<const float> sum, std::size_t lanes,
+                       std::span<float> running, float rate) {
   check(running.size() == sum.size(), "statistics fit the network");
-  const double part = 1.0 / static_cast<double>(std::min(batch, part_.lanes));
+  const double part = 1.0 / static_cast<double>(lanes);
   for (std::size_t i = 0; i < running.size(); ++i) {
-    const auto mean = static_cast<float>(sum.data()[i] * part);
-    float& follower = running.data()[i];
-    follower += rate * (mean - follower);
+    const auto mean = static_cast<float>(sum[i] * part);
+    running[i] += rate * (mean - running[i]);
   }
+}
+
+void Lanes::follow_statistics(std::size_t batch, FlatBuffer& running, float rate) const {
+  convoy::follow_statistics(partials_.back().statistics.numbers(),
+                            std::min(batch, part_.lanes),
+                            running.view({0, running.size()}), rate);
 }
 
 /// right = left + right, elementwise.

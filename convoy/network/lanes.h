@@ -42,6 +42,10 @@ struct BatchShare {
   std::size_t whole;
 };
 
+/// Has running statistics follow the mean of what so many lanes found, given the sum.
+void follow_statistics(std::span<const float> sum, std::size_t lanes,
+                       std::span<float> running, float rate = kStatisticsRate);
+
 class Lanes {
  public:
   /// Borrows everything but `part` for as long as it lives.

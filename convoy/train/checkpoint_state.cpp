@@ -89,7 +89,8 @@ json to_json(const CheckpointState& state) {
             {"deviation", by_channel(state.normalization, &PixelMoments::deviation)}}},
           {"epoch_sum", as_json(state.epoch_sum)},
           {"best", as_json(state.best)},
-          {"course", to_json(state.course)}};
+          {"course", to_json(state.course)},
+          {"updates", state.updates}};
 }
 
 CheckpointState state_from_json(const json& content, const std::filesystem::path& file) {
@@ -106,7 +107,8 @@ CheckpointState state_from_json(const json& content, const std::filesystem::path
             .normalization = normalization_from(content.at("normalization"), file),
             .epoch_sum = loss_sum_from(content.at("epoch_sum")),
             .best = best_from(content.at("best")),
-            .course = course_state_from_json(content.at("course"))};
+            .course = course_state_from_json(content.at("course")),
+            .updates = content.at("updates")};
   } catch (const json::exception& error) {
     throw refusal(file.string(), error.what(), "the fields that convoy writes");
   }

@@ -40,6 +40,7 @@ struct CheckpointState {
   LossSum epoch_sum;  // of that epoch's steps so far
   std::optional<BestMark> best;
   CourseState course;
+  nlohmann::ordered_json updates;  // what makes them keeps of itself; null: nothing
 };
 
 nlohmann::ordered_json to_json(const CheckpointState& state);

@@ -42,6 +42,16 @@ void EventRecords::step(const StepScalars& scalars) {
   write("mem/resident_bytes", static_cast<double>(resident_memory_bytes()));
   write("mem/peak_bytes", static_cast<double>(peak_memory_bytes()));
   if (scalars.ranks.size() > 1) write_rank_scalars(scalars);
+  write_more(scalars);
+}
+
+void EventRecords::write_more(const StepScalars& scalars) {
+  for (const auto& [group, numbers] : scalars.more.items()) {
+    for (const auto& [name, value] : numbers.items()) {
+      if (!value.is_number()) continue;
+      writer_->scalar(group + "/" + name, scalars.step, value.get<double>());
+    }
+  }
 }
 
 void EventRecords::write_rank_scalars(const StepScalars& scalars) {

@@ -9,12 +9,14 @@
 //   comm/    of several ranks: bytes_sent (by all, since the record before), exposed_ms
 //            (mean of the ranks)
 //   mem/     resident_bytes, peak_bytes of the first rank
+//   staleness/  with ps_async: mean, max of the updates since the record before
 //
 // Times of steps are medians over those since the record before. Beside the scalars come
 // the model's graph, the settings as text, and what the HParams page compares.
 
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -37,6 +39,7 @@ struct StepScalars {
   double images_per_second = 0;
   double step_ms = 0;
   std::span<const RankPace> ranks;
+  nlohmann::ordered_json more{};  // groups of numbers, by name, or null
 };
 
 class EventRecords {
@@ -63,6 +66,7 @@ class EventRecords {
 
  private:
   void write_rank_scalars(const StepScalars& scalars);
+  void write_more(const StepScalars& scalars);
 
   Settings settings_;
   std::optional<EventWriter> writer_;

@@ -50,10 +50,10 @@ RankPace Pace::Times::medians() const {
 
 Pace::Pace(std::size_t ranks) : whole_(ranks), window_(ranks) {}
 
-void Pace::add(std::span<const StepReport> reports) {
-  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
-    whole_[rank].add(reports[rank]);
-    window_[rank].add(reports[rank]);
+void Pace::add(std::span<const StepReport> reports, std::size_t first) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    whole_[first + i].add(reports[i]);
+    window_[first + i].add(reports[i]);
   }
 }
 

@@ -33,8 +33,8 @@ class Pace {
  public:
   explicit Pace(std::size_t ranks);
 
-  /// What each rank said of one step.
-  void add(std::span<const StepReport> reports);
+  /// What ranks from `first` on said of one step.
+  void add(std::span<const StepReport> reports, std::size_t first = 0);
 
   /// Of the steps since the last start_window(), by rank.
   std::vector<RankPace> window() const;

@@ -14,6 +14,9 @@ double rate(std::size_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
+/// Ranks that a record has a line of each of; of thousands nobody reads them.
+constexpr std::size_t kMostListed = 64;
+
 std::string json_line(const nlohmann::ordered_json& object) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -37,6 +40,8 @@ Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& opt
       progress_(progress),
       events_(events),
       options_(options),
+      epoch_watch_(*options.clock),
+      window_watch_(*options.clock),
       pace_(options.ranks) {
   window_times_.clear();
 }
@@ -59,7 +64,7 @@ void Records::start_epoch(int epoch) {
 }
 
 void Records::step(const LossSum& loss, double seconds, double learning_rate,
-                   std::span<const StepReport> ranks) {
+                   std::span<const StepReport> ranks, std::size_t first) {
   learning_rate_ = learning_rate;
   ++steps_;
   ++steps_in_this_epoch_;
@@ -69,7 +74,7 @@ void Records::step(const LossSum& loss, double seconds, double learning_rate,
   seconds_of_steps_ += seconds;
   step_times_.add(seconds);
   window_times_.add(seconds);
-  pace_.add(ranks);
+  pace_.add(ranks, first);
   if (steps_ % static_cast<std::size_t>(options_.log_every) == 0) write_step(loss);
   if (progress_ != nullptr) progress_->update(progress_state());
 }
@@ -108,7 +113,8 @@ void Records::write_step(const LossSum& loss) {
                                  {"images_per_second", images_per_second},
                                  {"step_ms", step_ms}};
   if (gradient_norm_) line["grad_norm"] = *gradient_norm_;
-  line["ranks"] = as_json(ranks);
+  if (more_fields_.is_object()) line.update(more_fields_);
+  if (ranks.size() <= kMostListed) line["ranks"] = as_json(ranks);
   record(line);
   if (events_ != nullptr) {
     events_->step({.step = steps_,
@@ -116,7 +122,8 @@ void Records::write_step(const LossSum& loss) {
                    .learning_rate = learning_rate_,
                    .images_per_second = images_per_second,
                    .step_ms = step_ms,
-                   .ranks = ranks});
+                   .ranks = ranks,
+                   .more = more_fields_});
   }
   note_straggler(ranks);
   pace_.start_window();

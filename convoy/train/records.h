@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "convoy/base/clock.h"
 #include "convoy/network/loss.h"
@@ -28,7 +29,8 @@ struct RecordOptions {
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
   std::size_t ranks = 1;
-  int rank = 0;  // this one
+  int rank = 0;                        // this one
+  const Clock* clock = &kSteadyClock;  // borrowed
 };
 
 /// Where a run stood that goes on.
@@ -55,10 +57,17 @@ class Records {
   /// The norm of the gradient of the next step() to be recorded.
   void gradient_norm(double norm) { gradient_norm_ = norm; }
 
+  /// Whether the next step() will be recorded; what its record is to have besides: groups
+  /// of numbers, by name, or null.
+  bool records_next() const {
+    return (steps_ + 1) % static_cast<std::size_t>(options_.log_every) == 0;
+  }
+  void more_fields(nlohmann::ordered_json fields) { more_fields_ = std::move(fields); }
+
   /// One step is done: its loss, how long it took from batch to new values, the learning
-  /// rate it was made with, and what each rank said of it.
+  /// rate it was made with, and what ranks from `first` on said of it.
   void step(const LossSum& loss, double seconds, double learning_rate,
-            std::span<const StepReport> ranks);
+            std::span<const StepReport> ranks, std::size_t first = 0);
 
   /// The epoch is over. Returns the mean over its steps so far.
   LossSum end_epoch();
@@ -101,6 +110,7 @@ class Records {
   double learning_rate_ = 0;             // of the last step
   std::optional<double> gradient_norm_;  // of the last step, if it is known
   LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
+  nlohmann::ordered_json more_fields_;  // of the next record
   Stopwatch epoch_watch_, window_watch_;
   double seconds_of_epochs_ = 0;  // those before this one, without evaluation
   double seconds_of_steps_ = 0;   // in this epoch

@@ -11,7 +11,6 @@
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
 #include "convoy/optimizer/registry.h"
-#include "convoy/train/measured_statistics.h"
 #include "convoy/train/shared_evaluation.h"
 #include "convoy/train/whitening.h"
 
@@ -31,35 +30,20 @@ std::string stop_cause(int signal, double max_minutes) {
 
 }  // namespace
 
-Trainer::Trainer(const Settings& settings, Comm& comm)
+Trainer::Trainer(const Settings& settings, Comm& comm, const UpdatesMaker& make_updates)
     : settings_(settings),
       comm_(comm),
-      order_(chosen_lanes(settings, comm.ranks()), comm.ranks()),
-      strategy_name_(chosen_strategy(settings, comm.ranks())),
       work_(load_training_workload(settings)),
       team_(chosen_threads(settings)),
       values_(work_.layout),
       statistics_(work_.statistics_layout),
-      network_(work_.model, work_.layout,
-               chosen_network(settings,
-                              Lanes::most_samples(
-                                  static_cast<std::size_t>(settings.train.batch_size),
-                                  order_.lanes())),
-               team_),
-      lanes_(network_, work_.layout, own_lanes(), team_),
       evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
       optimizer_(make_optimizer(settings.optimizer.name, work_.layout,
                                 chosen_optimizer(settings, work_.layout), team_)),
       clip_(make_clip(settings, work_.layout, team_)),
-      async_(comm),
-      strategy_(make_strategy(strategy_name_, replica(), peers(),
-                              chosen_strategy_options(settings))),
-      own_work_(*strategy_, work_.layout.segments().size(),
-                chosen_delay(settings, comm.rank(), comm.ranks())),
-      agreement_(async_, order_, comm.rank()),
-      loader_(work_.data.train, work_.samples.train,
-              training_loader(settings, work_, own_lanes())),
-      schedule_(chosen_schedule(settings, steps_planned(), loader_.batches_per_epoch())),
+      updates_(make_updates({settings_, comm, work_, team_, values_, statistics_,
+                             *optimizer_, clip_ ? &*clip_ : nullptr})),
+      schedule_(chosen_schedule(settings, steps_planned(), updates_->per_epoch())),
       judgement_(settings) {
   set_first_values();
   if (settings.train.ema > 0 || settings.train.swa_start > 0) {
@@ -81,36 +65,28 @@ void Trainer::set_first_values() {
       {{work_.layout, values_}, {work_.statistics_layout, statistics_}});
 }
 
-Replica Trainer::replica() {
-  return {.layout = work_.layout,
-          .values = values_,
-          .statistics = statistics_,
-          .gradients = lanes_.gradients(),
-          .found_statistics = lanes_.found_statistics(),
-          .optimizer = *optimizer_,
-          .clip = clip_ ? &*clip_ : nullptr};
-}
-
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
   since_begin_.restart();
+  const Stopwatch watch(updates_->clock());
   if (!settings_.train.resume.empty()) share_restored();
   if (folder != nullptr && restored_) go_on_in(*folder);
   events_.emplace(folder, settings_);
   events_->begin(work_.model, restored_ ? restored_->step : 0);
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
-                   .steps_in_epoch = loader_.batches_per_epoch(),
+                   .steps_in_epoch = updates_->per_epoch(),
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = static_cast<std::size_t>(comm_.ranks()),
-                   .rank = comm_.rank()},
+                   .ranks = updates_->workers(),
+                   .rank = comm_.rank(),
+                   .clock = &updates_->clock()},
                   &*events_);
   if (settings_.run.resources) resources_.emplace(comm_, folder);
   if (folder != nullptr) {
     writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
-  strategy_->begin();
+  updates_->begin();
   Outcome outcome;
   train_epochs(records, stop, outcome);
   if (outcome.code == ExitCode::done && !outcome.test) {
@@ -118,15 +94,17 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
+  updates_->finish(outcome.code, outcome.reason);
   if (resources_) resources_->finish();
+  updates_->complete();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder != nullptr) finish_files(*folder, records, outcome);
   comm_.barrier();  // nobody leaves before all is saved: some starters end a job then
   if (folder == nullptr) return outcome;
-  nlohmann::ordered_json json = summary(outcome, records, ranks, since_begin_.seconds());
+  nlohmann::ordered_json json = summary(outcome, records, ranks, watch.seconds());
   json["command"] = command;
-  records.say(time_table(times(since_begin_.seconds())));
+  records.say(time_table(times(watch.seconds())));
   records.summary(json);
   return outcome;
 }
@@ -157,8 +135,9 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
   for (; more && from.epoch <= settings_.train.epochs; from = {from.epoch + 1}) {
     train_epoch(from, records, stop, outcome);
     if (outcome.code != ExitCode::done) return;
+    updates_->complete();
     events_->tensors(from.epoch, records.steps(), work_.layout, values_,
-                     lanes_.gradients().whole());
+                     updates_->gradients());
     average_epoch(records);
     const EvaluationResult judged = evaluate(judged_split(), records, outcome);
     if (outcome.code != ExitCode::done) return;
@@ -170,21 +149,21 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
 
 void Trainer::train_epoch(Position from, Records& records, const StopRequest& stop,
                           Outcome& outcome) {
-  const Stopwatch watch;
+  const Stopwatch watch(updates_->clock());
   const double saving_before = seconds_saving();
   if (from.batch == 0) records.start_epoch(from.epoch);
-  loader_.start_epoch(from.epoch, from.batch);
+  updates_->start_epoch(from.epoch, from.batch);
   const auto every = static_cast<std::size_t>(settings_.checkpoint.every_steps);
   while (records.steps() < steps_planned()) {
-    const Batch* batch = loader_.next();
-    if (batch == nullptr) break;
-    const Stopwatch watch_of_step;
-    const double rate = update(*batch, records.steps(), stop);
-    const LossSum loss = finish_agreement();
+    const std::optional<Update> made = update(records.steps(), stop);
+    if (!made) break;
     if (clip_) records.gradient_norm(clip_->norm());
-    records.step(loss, watch_of_step.seconds(), rate, agreement_.reports());
+    if (records.records_next()) records.more_fields(updates_->step_fields());
+    records.step(made->loss, made->seconds, made->rate, made->reports,
+                 made->first_reporter);
+    for (const std::string& text : updates_->take_messages()) records.say(text);
     if (on_step_) on_step_(records.steps());
-    if (is_over(records, loss, outcome)) break;
+    if (is_over(records, *made, outcome)) break;
     if (every > 0 && records.steps() % every == 0) save(records, /*evaluated=*/false);
     if (writer_) writer_->rethrow_failure();
   }
@@ -194,88 +173,55 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
 }
 
-/// One update, number `step` from 0. Returns the learning rate it was made with.
-double Trainer::update(const Batch& batch, std::size_t step, const StopRequest& stop) {
-  StepRates rates = schedule_.at(step);
-  rates.rate *= judgement_.rate_factor();
-  optimizer_->start_step(step, rates);
-  const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(step)};
-  own_work_.begin(step);
-  lanes_.run({{batch.images, batch.labels}, batch.whole}, values_, key, own_work_);
-  start_agreement(stop);
-  strategy_->step();
-  lanes_.follow_statistics(batch.whole, statistics_);
+/// One update, number `step` from 0; none if the epoch is over.
+std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop) {
+  UpdateOrder order{.step = step,
+                    .rates = schedule_.at(step),
+                    .stop_signal = stop.signal(),
+                    .gather_resources = resources_ && resources_->is_due()};
+  order.rates.rate *= judgement_.rate_factor();
+  const double limit = settings_.train.max_minutes * 60;
+  if (limit > 0 && since_begin_.seconds() > limit) order.stop_signal = kTimeIsUp;
+  const std::optional<Update> made = updates_->make(order);
+  if (!made) return made;
   if (averages_) averages_->after_step({values_, statistics_});
-  return rates.rate;
+  if (resources_) resources_->after_step(comm_.total_traffic(), made->gather_resources);
+  return made;
 }
 
 /// Takes the values into the average, if the epoch is whole and one of those averaged.
 void Trainer::average_epoch(const Records& records) {
-  const bool whole = records.steps_in_this_epoch() == loader_.batches_per_epoch();
+  const bool whole = records.steps_in_this_epoch() == updates_->per_epoch();
   if (!averages_ || !whole || !averages_->after_epoch(records.epoch(), values_)) return;
-  const Stopwatch watch;
-  const PassKey key = {settings_.train.seed, static_cast<std::uint32_t>(records.steps())};
-  measure_statistics({loader_, lanes_, peers(), key}, records.epoch(),
-                     averages_->values(), averages_->statistics());
+  const Stopwatch watch(updates_->clock());
+  updates_->measure_statistics(records.epoch(), records.steps(), averages_->values(),
+                               averages_->statistics());
   seconds_.evaluating += watch.seconds();
-  seconds_.waiting_in_evaluation += loader_.seconds_waited() - reporting_.data_seconds;
-  reporting_.data_seconds = loader_.seconds_waited();  // of no step
 }
 
 /// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
 bool Trainer::goes_on(Records& records, Outcome& outcome) const {
   if (outcome.code != ExitCode::done) return false;
-  const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
+  std::optional<std::string> reason = updates_->reason_to_end();
+  if (!reason) reason = judgement_.reason_to_end(judged_split());
   if (!reason) return true;
   outcome.reason = *reason;
   records.say("the run ends: " + *reason);
   return false;
 }
 
-/// Begins to tell all ranks of the step whose backward is over.
-void Trainer::start_agreement(const StopRequest& stop) {
-  StepReport& report = reporting_.next;
-  report.stop_signal = stop.signal();
-  const double limit = settings_.train.max_minutes * 60;
-  if (limit > 0 && since_begin_.seconds() > limit) report.stop_signal = kTimeIsUp;
-  report.own_seconds = own_work_.seconds();
-  report.data_seconds = loader_.seconds_waited() - reporting_.data_seconds;
-  reporting_.data_seconds = loader_.seconds_waited();
-  report.gather_resources = resources_ && resources_->is_due() ? 1 : 0;
-  agreement_.start(report, lanes_.losses());
-}
-
-/// Returns the loss of the whole batch. Now that nothing is under way, what this step's
-/// exchange took can be counted, to be told with the next.
-LossSum Trainer::finish_agreement() {
-  const Stopwatch watch;
-  const LossSum loss = agreement_.finish();
-  seconds_.agreeing += watch.seconds();
-  const double exposed = strategy_->seconds_exposed() + seconds_.agreeing;
-  const Traffic traffic = comm_.total_traffic();
-  const std::uint64_t sent = traffic.bytes_sent;
-  reporting_.next.exposed_seconds = exposed - reporting_.exposed_seconds;
-  reporting_.next.bytes_sent = sent - reporting_.bytes_sent;
-  reporting_.exposed_seconds = exposed;
-  reporting_.bytes_sent = sent;
-  if (resources_) {
-    resources_->after_step(traffic, agreement_.reports().front().gather_resources != 0);
-  }
-  return loss;
-}
-
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
-bool Trainer::is_over(const Records& records, const LossSum& loss,
+bool Trainer::is_over(const Records& records, const Update& update,
                       Outcome& outcome) const {
-  if (!std::isfinite(loss.loss)) {
+  if (update.diverged) {
     declare_diverged(records, outcome);
   } else if (records.steps() == steps_planned()) {
     return true;
-  } else if (agreement_.stop_signal() != 0) {
+  } else if (update.stop_signal != 0) {
     outcome.code = ExitCode::stopped;
     outcome.reason =
         fmt::format("stopped by {} after step {} (epoch {}): train.resume=auto goes on",
-                    stop_cause(agreement_.stop_signal(), settings_.train.max_minutes),
+                    stop_cause(update.stop_signal, settings_.train.max_minutes),
                     records.steps(), records.epoch());
   }
   return outcome.code != ExitCode::done;
@@ -283,7 +229,8 @@ bool Trainer::is_over(const Records& records, const LossSum& loss,
 
 EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
                                    Outcome& outcome) {
-  const Stopwatch watch;
+  const Stopwatch watch(updates_->clock());
+  updates_->complete();
   const EvaluationSet set =
       split == "val"
           ? EvaluationSet{work_.data.train, work_.samples.validation, work_.normalization}
@@ -304,8 +251,8 @@ RankTotals Trainer::totals() const {
   RankTotals own{.bytes_sent = traffic.bytes_sent,
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),
-                 .exposed_seconds = strategy_->seconds_exposed() + seconds_.agreeing,
-                 .slept_seconds = own_work_.seconds_slept()};
+                 .exposed_seconds = updates_->seconds().exposed,
+                 .slept_seconds = updates_->seconds().slept};
   const std::string digest =
       weights_sha256(work_.layout, values(), work_.statistics_layout, statistics());
   std::ranges::copy(digest, own.weights_sha256.begin());
@@ -322,7 +269,7 @@ std::vector<RankTotals> Trainer::agree_on_weights() {
 
 std::size_t Trainer::steps_planned() const {
   const std::size_t all =
-      loader_.batches_per_epoch() * static_cast<std::size_t>(settings_.train.epochs);
+      updates_->per_epoch() * static_cast<std::size_t>(settings_.train.epochs);
   const auto limit = static_cast<std::size_t>(settings_.train.max_steps);
   return limit == 0 ? all : std::min(all, limit);
 }

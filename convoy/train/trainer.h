@@ -5,7 +5,7 @@
 // Making one loads the data, builds the model and reserves all memory: whatever can be
 // refused is refused then, before any rank talks to another. train() is the loop;
 // `convoy/train/trainer.cpp` is the page to read first. All ranks do the same, each on
-// its own lanes of every batch; the first one also writes down what happens.
+// its own part of every update (Updates); the first one also writes down what happens.
 
 #pragma once
 
@@ -19,15 +19,10 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/exit_code.h"
 #include "convoy/base/thread_team.h"
-#include "convoy/comm/async_comm.h"
 #include "convoy/comm/comm.h"
-#include "convoy/loader/loader.h"
-#include "convoy/network/lanes.h"
 #include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/optimizer/schedule.h"
-#include "convoy/strategy/strategy.h"
-#include "convoy/train/agreement.h"
 #include "convoy/train/averages.h"
 #include "convoy/train/checkpoint_writer.h"
 #include "convoy/train/course_state.h"
@@ -35,7 +30,7 @@
 #include "convoy/train/event_records.h"
 #include "convoy/train/initial_weights.h"
 #include "convoy/train/judgement.h"
-#include "convoy/train/own_work.h"
+#include "convoy/train/local_updates.h"
 #include "convoy/train/rank_totals.h"
 #include "convoy/train/records.h"
 #include "convoy/train/resource_records.h"
@@ -43,6 +38,7 @@
 #include "convoy/train/settings.h"
 #include "convoy/train/stop_request.h"
 #include "convoy/train/time_table.h"
+#include "convoy/train/updates.h"
 #include "convoy/train/workload.h"
 
 namespace convoy {
@@ -59,7 +55,8 @@ class Trainer {
  public:
   /// Borrows the comm for as long as it lives. Throws InputError for anything that does
   /// not fit.
-  Trainer(const Settings& settings, Comm& comm);
+  Trainer(const Settings& settings, Comm& comm,
+          const UpdatesMaker& make_updates = make_local_updates);
 
   /// Ranks, lanes, memory and steps, for people; what --dry-run shows.
   std::string plan() const;
@@ -87,6 +84,7 @@ class Trainer {
   const std::vector<std::string>& damaged() const { return damaged_; }
 
   const Workload& work() const { return work_; }
+  std::size_t lanes() const { return updates_->lanes(); }
   /// What is evaluated and saved: the values and running statistics, or their averages if
   /// there are any.
   const FlatBuffer& values() const { return weights().values; }
@@ -98,21 +96,13 @@ class Trainer {
 
  private:
   struct Seconds {
-    double training = 0, checkpointing = 0, evaluating = 0, agreeing = 0;
-    double waiting_in_evaluation = 0;  // for data
+    double training = 0, checkpointing = 0, evaluating = 0;
   };
 
   /// Where the loop begins: at a batch of an epoch.
   struct Position {
     int epoch = 1;
     std::size_t batch = 0;
-  };
-
-  /// What the next report is about: since when, and what the last step left to say.
-  struct Reporting {
-    double data_seconds = 0, exposed_seconds = 0;  // so far
-    std::uint64_t bytes_sent = 0;                  // so far
-    StepReport next;
   };
 
   void set_first_values();
@@ -125,10 +115,8 @@ class Trainer {
   void finish_files(RunFolder& folder, const Records& records, const Outcome& outcome);
   void train_epoch(Position from, Records& records, const StopRequest& stop,
                    Outcome& outcome);
-  double update(const Batch& batch, std::size_t step, const StopRequest& stop);
-  void start_agreement(const StopRequest& stop);
-  LossSum finish_agreement();
-  bool is_over(const Records& records, const LossSum& loss, Outcome& outcome) const;
+  std::optional<Update> update(std::size_t step, const StopRequest& stop);
+  bool is_over(const Records& records, const Update& update, Outcome& outcome) const;
   void average_epoch(const Records& records);
   bool goes_on(Records& records, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
@@ -138,11 +126,11 @@ class Trainer {
   std::vector<RankTotals> agree_on_weights();
   void save(const Records& records, bool evaluated, bool best = false);
   void save_at_end(const Records& records);
-  /// For data, while training.
-  double seconds_waiting() const {
-    return loader_.seconds_waited() - seconds_.waiting_in_evaluation;
+  /// Where time is virtual, saving takes none.
+  double seconds_saving() const {
+    const bool real = &updates_->clock() == &kSteadyClock;
+    return writer_ && real ? writer_->seconds_blocked() : 0;
   }
-  double seconds_saving() const { return writer_ ? writer_->seconds_blocked() : 0; }
   CheckpointState state(const Records& records, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
   std::vector<LoadedPart> optimizer_parts();
@@ -151,13 +139,10 @@ class Trainer {
                                  double total_seconds) const;
   std::size_t steps_planned() const;
   RunTimes times(double total_seconds) const;
-  LanePart own_lanes() const { return {order_.lanes(), order_.lanes_of(comm_.rank())}; }
   /// Of the evaluations that decide anything.
   std::string_view judged_split() const {
     return work_.samples.validation.empty() ? "test" : "val";
   }
-  Replica replica();
-  Peers peers() { return {comm_, async_, order_}; }
   Weights weights() const {
     return averages_ && averages_->any() ? averages_->weights()
                                          : Weights{values_, statistics_};
@@ -165,21 +150,13 @@ class Trainer {
 
   Settings settings_;
   Comm& comm_;
-  SumOrder order_;
-  std::string strategy_name_;
   Workload work_;
   ThreadTeam team_;
   FlatBuffer values_, statistics_;
-  Network network_;
-  Lanes lanes_;
   Evaluator evaluator_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<ClipNorm> clip_;
-  AsyncComm async_;
-  std::unique_ptr<Strategy> strategy_;
-  OwnWork own_work_;
-  Agreement agreement_;
-  Loader loader_;
+  std::unique_ptr<Updates> updates_;
   Schedule schedule_;
   std::optional<InitialWeights> initial_;  // if they came from a file
   std::optional<Averages> averages_;
@@ -190,11 +167,10 @@ class Trainer {
   std::optional<CheckpointWriter> writer_;  // the first rank's, while it trains
   CheckpointWriter::OnSaved on_saved_;
   std::optional<std::size_t> saved_step_;  // after its epoch's evaluation, if that is due
-  Stopwatch since_begin_;                  // of train()
+  Stopwatch since_begin_;                  // of train(), by the machine's clock
   std::optional<EventRecords> events_;     // while it trains
   std::function<void(std::size_t)> on_step_;
   Seconds seconds_;
-  Reporting reporting_;
   std::optional<ResourceRecords> resources_;
 };
 

@@ -51,6 +51,9 @@ std::vector<LoadedPart> Trainer::optimizer_parts() {
   for (const OptimizerSlot& slot : optimizer_->slots()) {
     parts.push_back({work_.layout, slot.numbers, "." + std::string(slot.name)});
   }
+  for (const OptimizerSlot& slot : updates_->slots()) {
+    parts.push_back({work_.layout, slot.numbers, "." + std::string(slot.name)});
+  }
   if (!averages_ || !averages_->any()) return parts;
   parts.push_back({work_.layout, values_, kTrained});
   parts.push_back({work_.statistics_layout, statistics_, kTrained});
@@ -73,7 +76,7 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
   const std::size_t consumed =
       std::min(records.steps_in_this_epoch() *
                    static_cast<std::size_t>(settings_.train.batch_size),
-               loader_.samples_per_epoch());
+               updates_->samples_per_epoch());
   return {.model = settings_.model.name,
           .data = settings_.data.name,
           .step = records.steps(),
@@ -81,29 +84,30 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
           .samples = consumed,
           .evaluated = evaluated,
           .seed = settings_.train.seed,
-          .lanes = order_.lanes(),
+          .lanes = updates_->lanes(),
           .learning_rate = records.learning_rate(),
           .normalization = work_.normalization,
           .epoch_sum = records.epoch_sum(),
           .best = best_,
-          .course = course_state()};
+          .course = course_state(),
+          .updates = updates_->state()};
 }
 
-/// The first rank's work; the others have the same numbers.
+/// Writing is the first rank's work; the others have the same numbers.
 void Trainer::save(const Records& records, bool evaluated, bool best) {
+  updates_->complete();
+  saved_step_ = records.steps();
   if (!writer_) return;
   writer_->save({.state = state(records, evaluated),
                  .model = saved(model_parts()),
                  .optimizer = saved(optimizer_parts()),
-                 .config = to_yaml(repeatable(settings_, comm_.ranks()))},
+                 .config = to_yaml(repeatable(settings_, updates_->lanes()))},
                 {.best = best});
-  saved_step_ = records.steps();
 }
 
-/// Requires: the first rank.
 void Trainer::save_at_end(const Records& records) {
   if (saved_step_ != records.steps()) save(records, /*evaluated=*/false);
-  writer_->finish();
+  if (writer_) writer_->finish();
 }
 
 /// After an epoch's evaluation: if it is the best one, the last one, or due.
@@ -137,10 +141,10 @@ void Trainer::restore() {
   restored_ = load_state(checkpoint);
   set_course_state(restored_->course);  // decides which parts there are
   load_numbers(checkpoint, model_parts(), optimizer_parts());
-  if (restored_->lanes == order_.lanes() || settings_.train.resume_force) return;
+  if (restored_->lanes == updates_->lanes() || settings_.train.resume_force) return;
   throw settings_error(
       {.where = "train.lanes",
-       .found = fmt::format("{}", order_.lanes()),
+       .found = fmt::format("{}", updates_->lanes()),
        .expected = fmt::format("{}, as in {}", restored_->lanes, checkpoint.string()),
        .hint = "other lanes lead to other bits; train.resume_force=true takes them"});
 }
@@ -152,6 +156,7 @@ void Trainer::share_restored() {
   if (!text.empty()) {
     restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
     set_course_state(restored_->course);
+    updates_->restore(restored_->updates, restored_->step);
   }
   for (const LoadedPart& part : model_parts()) broadcast(comm_, part.numbers);
   for (const LoadedPart& part : optimizer_parts()) broadcast(comm_, part.numbers);
@@ -176,7 +181,7 @@ void Trainer::go_on_in(const RunFolder& folder) {
 /// A run that ended within an epoch, at train.max_steps, goes on within it.
 Trainer::Position Trainer::first_position() const {
   if (!restored_) return {};
-  const bool at_end = restored_->samples >= loader_.samples_per_epoch();
+  const bool at_end = restored_->samples >= updates_->samples_per_epoch();
   if (restored_->evaluated && at_end) return {.epoch = restored_->epoch + 1, .batch = 0};
   const auto batch = static_cast<std::size_t>(settings_.train.batch_size);
   return {.epoch = restored_->epoch, .batch = (restored_->samples + batch - 1) / batch};

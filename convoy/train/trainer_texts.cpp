@@ -49,10 +49,11 @@ json rank_ms_of(const std::vector<RankPace>& paces,
                 const std::vector<RankTotals>& totals) {
   json list = json::array();
   for (std::size_t rank = 0; rank < paces.size(); ++rank) {
+    const double slept = rank < totals.size() ? totals[rank].slept_seconds : 0;
     list.push_back({{"own", paces[rank].own},
                     {"waiting_for_data", paces[rank].data},
                     {"exposed_communication", paces[rank].exposed},
-                    {"injected_in_all", totals[rank].slept_seconds * 1e3}});
+                    {"injected_in_all", slept * 1e3}});
   }
   return list;
 }
@@ -62,8 +63,9 @@ json rank_ms_of(const std::vector<RankPace>& paces,
 std::string Trainer::plan() const {
   const std::size_t buffer = work_.layout.size() * sizeof(float);
   const std::size_t remembered =
-      optimizer_->slots().size() * buffer + (averages_ ? averages_->bytes() : 0);
-  const std::size_t lanes = order_.lanes();
+      (optimizer_->slots().size() + updates_->slots().size()) * buffer +
+      (averages_ ? averages_->bytes() : 0);
+  const UpdateMemory memory = updates_->memory();
   std::string text;
   text +=
       fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
@@ -77,32 +79,23 @@ std::string Trainer::plan() const {
     text += fmt::format("resume    {}: step {}, epoch {}, {} of {} samples in\n",
                         settings_.train.resume, with_commas(restored_->step),
                         restored_->epoch, with_commas(restored_->samples),
-                        with_commas(loader_.samples_per_epoch()));
+                        with_commas(updates_->samples_per_epoch()));
   }
   text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
                       settings_.data.name, with_commas(work_.samples.train.size()),
                       with_commas(work_.samples.validation.size()),
                       with_commas(work_.data.test.size()));
-  text += fmt::format("cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n",
-                      comm_.ranks(), comm_.ranks() == 1 ? "" : "s", strategy_name_,
-                      team_.threads(), comm_.ranks() == 1 ? "" : " each",
-                      network_.kernels().name);
-  text += fmt::format(
-      "batch     {} samples an update in {} lane{}: the same bits on up to "
-      "{} rank{}\n",
-      settings_.train.batch_size, lanes, lanes == 1 ? "" : "s", lanes,
-      lanes == 1 ? "" : "s");
-  text +=
-      fmt::format("steps     {} an epoch, {} in all\n",
-                  with_commas(loader_.batches_per_epoch()), with_commas(steps_planned()));
+  text += updates_->plan();
+  text += fmt::format("steps     {} an epoch, {} in all\n",
+                      with_commas(updates_->per_epoch()), with_commas(steps_planned()));
   text += fmt::format("schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
                       settings_.schedule.name, schedule_.at(0).rate,
                       schedule_.at(steps_planned() - 1).rate);
   text += fmt::format(
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
-      human_bytes(buffer), human_bytes(lanes_.gradient_bytes()), human_bytes(remembered),
-      human_bytes(network_.arena_bytes()), human_bytes(evaluator_.arena_bytes()),
+      human_bytes(buffer), human_bytes(memory.gradients), human_bytes(remembered),
+      human_bytes(memory.activations), human_bytes(evaluator_.arena_bytes()),
       human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
   return text;
 }
@@ -110,8 +103,8 @@ std::string Trainer::plan() const {
 RunTimes Trainer::times(double total_seconds) const {
   return {.total = total_seconds,
           .training = seconds_.training,
-          .waiting_for_data = seconds_waiting(),
-          .communicating = strategy_->seconds_exposed() + seconds_.agreeing,
+          .waiting_for_data = updates_->seconds().waiting_for_data,
+          .communicating = updates_->seconds().exposed,
           .checkpointing = seconds_.checkpointing,
           .evaluating = seconds_.evaluating};
 }
@@ -122,16 +115,16 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
   const StepTimes::Quantiles times = records.step_times().quantiles();
   const auto images = static_cast<double>(records.images());
   const double rate = seconds_.training > 0 ? images / seconds_.training : 0;
-  return {
+  nlohmann::ordered_json json = {
       {"version", version()},
       {"command", ""},
       {"model", settings_.model.name},
       {"parameters", work_.layout.parameter_count()},
       {"data", settings_.data.name},
-      {"strategy", strategy_name_},
-      {"ranks", comm_.ranks()},
+      {"strategy", updates_->strategy()},
+      {"ranks", updates_->workers()},
       {"threads", team_.threads()},
-      {"lanes", order_.lanes()},
+      {"lanes", updates_->lanes()},
       {"batch_size", settings_.train.batch_size},
       {"epochs", records.epoch()},
       {"steps", records.steps()},
@@ -143,7 +136,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"training", seconds_.training},
         {"evaluating", seconds_.evaluating},
         {"checkpointing", seconds_.checkpointing},
-        {"waiting_for_data", seconds_waiting()},
+        {"waiting_for_data", updates_->seconds().waiting_for_data},
         {"exposed_communication", ranks.front().exposed_seconds}}},
       {"images_per_second", rate},
       {"step_ms",
@@ -157,6 +150,9 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"slowest", slowest_of(records)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
+  const nlohmann::ordered_json more = updates_->summary_fields();
+  if (more.is_object()) json.update(more);
+  return json;
 }
 
 }  // namespace convoy

@@ -107,12 +107,12 @@ Workload load_training_workload(const Settings& settings) {
   return work;
 }
 
-Settings repeatable(const Settings& settings, int ranks) {
+Settings repeatable(const Settings& settings, std::size_t lanes) {
   Settings copy = settings;
   copy.run.name.clear();
   copy.train.resume.clear();
   copy.train.resume_force = false;
-  copy.train.lanes = static_cast<int>(chosen_lanes(settings, ranks));
+  copy.train.lanes = static_cast<int>(lanes);
   return copy;
 }
 

@@ -39,9 +39,9 @@ Workload load_workload(const Settings& settings);
 /// As load_workload; refuses a batch larger than the training samples.
 Workload load_training_workload(const Settings& settings);
 
-/// Settings that repeat a run of so many ranks to the same bits: with its lanes, and
-/// without what was its alone, its name and what it went on from.
-Settings repeatable(const Settings& settings, int ranks);
+/// Settings that repeat a run of so many lanes to the same bits, without what was its
+/// alone: its name and what it went on from.
+Settings repeatable(const Settings& settings, std::size_t lanes);
 
 /// What settings may name.
 KnownNames known_names();

@@ -57,7 +57,7 @@ class Resume : public testing::Test {
     const bool goes_on = settings.train.resume == (here.path() / name).string();
     RunFolder folder = goes_on ? RunFolder::open(here.path() / name)
                                : RunFolder::create(here.path(), name, "default");
-    folder.write_config(to_yaml(repeatable(settings, ranks)));
+    folder.write_config(to_yaml(repeatable(settings, chosen_lanes(settings, ranks))));
     Outcome outcome;
     run_ranks(ranks, [&](Comm& comm) {
       Trainer trainer(settings, comm);
