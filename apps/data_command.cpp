@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/commands.h"
+#include "convoy/base/file.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
 #include "convoy/data/get.h"
 #include "convoy/data/source.h"
+#include "convoy/loader/partition.h"
+#include "convoy/report/count_table.h"
+#include "convoy/report/heat_map.h"
 #include "convoy/train/progress.h"
+#include "convoy/train/workload.h"
 
 namespace convoy {
 namespace {
@@ -78,11 +84,84 @@ ExitCode check(const DataArguments& arguments) {
   return ExitCode::done;
 }
 
+struct PartitionArguments {
+  SettingArguments settings;
+  std::filesystem::path picture;
+};
+
+std::vector<std::string> numbers_to(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+/// "4 workers, 60,000 samples in all, ..."
+std::string partition_note(const Parts& parts, std::size_t samples) {
+  const std::size_t used = parts.samples();
+  std::string text = fmt::format(
+      "{} worker{}, {} samples in all; shortest part {}, longest {}",
+      with_commas(parts.count()), parts.count() == 1 ? "" : "s", with_commas(used),
+      with_commas(parts.shortest()), with_commas(parts.longest()));
+  if (used < samples) {
+    text += fmt::format("; {} of {} left out", with_commas(samples - used),
+                        with_commas(samples));
+  }
+  return text;
+}
+
+ExitCode partition(const PartitionArguments& arguments) {
+  const Settings settings = arguments.settings.resolve();
+  const ClusterSettings& cluster = settings.cluster;
+  const Dataset train = chosen_data(settings).train;
+  const Split samples = chosen_samples(settings, train);
+  const Parts parts =
+      chosen_parts(settings, train, samples,
+                   std::max(1, cluster.nproc_per_node) * std::max(1, cluster.nnodes));
+  const std::vector<std::uint64_t> counts = label_counts(train, parts);
+  const std::vector<std::string> workers = numbers_to(parts.count());
+  const std::string title =
+      fmt::format("{}, data.partition={}", settings.data.name, settings.data.partition);
+  const std::string note = partition_note(parts, samples.train.size());
+  fmt::print("{}\n\n{}\n{}\n", title,
+             count_table_text({"worker", workers, train.classes, counts}), note);
+  if (arguments.picture.empty()) return ExitCode::done;
+  write_atomically(arguments.picture, heat_map_png({.title = title,
+                                                    .note = note,
+                                                    .row_axis = "worker",
+                                                    .column_axis = "label",
+                                                    .rows = workers,
+                                                    .columns = train.classes,
+                                                    .counts = counts}));
+  fmt::print("wrote {}\n", arguments.picture.string());
+  return ExitCode::done;
+}
+
+void add_partition_command(CLI::App& data_command, Action& action) {
+  auto arguments = std::make_shared<PartitionArguments>();
+  CLI::App* command =
+      data_command.add_subcommand("partition", "Show which worker holds which labels");
+  command->footer(
+      "Examples:\n  convoy data partition data.partition=labels -n 4\n"
+      "  convoy data partition data=cifar10 data.partition=labels_unscaled -n 5 "
+      "--picture parts.png\n");
+  arguments->settings.add_to(*command);
+  command->add_option_function<std::string>(
+      "-n,--workers",
+      [arguments](const std::string& value) {
+        arguments->settings.assignments.push_back("cluster.nproc_per_node=" + value);
+      },
+      "workers (ps_async), or lanes (cluster.nproc_per_node)");
+  command->add_option("--picture", arguments->picture, "a PNG file to draw it in");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return partition(*arguments); }; });
+}
+
 }  // namespace
 
 void add_data_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<DataArguments>();
-  CLI::App* command = app.add_subcommand("data", "List, get and check datasets");
+  CLI::App* command =
+      app.add_subcommand("data", "List, get, check and partition datasets");
   command->require_subcommand(1);
   command->footer("Example:\n  convoy data list\n");
 
@@ -115,6 +194,8 @@ void add_data_command(CLI::App& app, Action& action) {
                             "where its files are (searched for)");
   check_command->callback(
       [arguments, &action] { action = [arguments] { return check(*arguments); }; });
+
+  add_partition_command(*command, action);
 }
 
 }  // namespace convoy

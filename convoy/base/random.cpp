@@ -47,6 +47,12 @@ float RandomStream::uniform(std::uint64_t index) const {
   return static_cast<float>(word(index) >> 8) * 0x1p-24f;
 }
 
+double RandomStream::fraction(std::uint64_t index) const {
+  const auto words = block(index);
+  const std::uint64_t bits = std::uint64_t{words[0]} << 32 | words[1];
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
 float RandomStream::normal(std::uint64_t index) const {
   // Box and Muller; one minus a number below one has a logarithm.
   const double radius = std::sqrt(-2 * std::log(1.0 - uniform(2 * index)));

@@ -23,7 +23,8 @@ enum class Purpose : std::uint8_t {
   dropout,
   synthetic,
   augment,
-  delay
+  delay,
+  partition
 };
 
 /// Four random 32-bit words, a bijection of `counter` for each `key`.
@@ -44,6 +45,9 @@ class RandomStream {
 
   /// Uniform in [0, 1), from 24 bits of word `index`.
   float uniform(std::uint64_t index) const;
+
+  /// Uniform in [0, 1), from 53 bits of block `index`.
+  double fraction(std::uint64_t index) const;
 
   /// Normal with mean 0 and deviation 1, from words 2 * index and the one after it.
   float normal(std::uint64_t index) const;

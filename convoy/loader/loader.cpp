@@ -23,8 +23,8 @@ void require(bool holds, InputKind kind, const std::string& where, long long fou
 }
 
 /// What cannot be used is refused before the thread starts.
-const LoaderOptions& checked(const LoaderOptions& options, const Dataset& data,
-                             const std::vector<std::uint32_t>& samples) {
+void check_options(const LoaderOptions& options, const Dataset& data,
+                   const std::vector<std::uint32_t>& samples) {
   require(options.batch_size > 0, InputKind::settings, "train.batch_size", 0,
           "a whole number from 1");
   require(options.ahead > 0, InputKind::settings, "batches prepared ahead", options.ahead,
@@ -35,26 +35,37 @@ const LoaderOptions& checked(const LoaderOptions& options, const Dataset& data,
           "means and deviations for " + data.name,
           static_cast<long long>(options.normalization.moments.size()),
           fmt::format("1, or 1 for each of {} channels", data.shape.channels));
+  check_partition_for_lanes(options.partition, options.batch_size, options.part.lanes);
   check(std::ranges::max(samples) < data.size(), "samples are of the dataset");
-  return options;
+}
+
+Order order_of(const Dataset& data, std::vector<std::uint32_t> samples,
+               const LoaderOptions& options) {
+  check_options(options, data, samples);
+  if (options.partition == Partition::iid) {
+    return {std::move(samples), options.seed, options.shuffle, options.worker};
+  }
+  const std::size_t lanes = options.part.lanes;
+  return {partition_samples(
+              data, samples,
+              {.kind = options.partition, .parts = lanes, .seed = options.seed}),
+          options.batch_size / lanes, options.seed, options.shuffle};
 }
 
 }  // namespace
 
 Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
                const LoaderOptions& options)
-    : data_(data),
-      batch_size_(std::min(checked(options, data, samples).batch_size, samples.size())),
-      part_(options.part),
-      order_(std::move(samples), options.seed, options.shuffle),
+    : part_(options.part),
+      order_(order_of(data, std::move(samples), options)),
+      batch_size_(std::min(options.batch_size, order_.size())),
       batches_((order_.size() + batch_size_ - 1) / batch_size_),
-      pixels_(data.shape, options.normalization),
-      seed_(options.seed),
-      augmentation_(options.augmentation),
+      filler_(data, options.normalization, options.augmentation, options.seed),
+      image_size_(data.shape.size()),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
   const std::size_t most = part_.samples(batch_size_).size();
   for (Slot& slot : ring_) {
-    slot.images = AlignedBuffer<float>(most * data.shape.size());
+    slot.images = AlignedBuffer<float>(most * image_size_);
     slot.labels = AlignedBuffer<std::int32_t>(most);
   }
   thread_ = std::thread([this] { prepare(); });
@@ -126,13 +137,8 @@ void Loader::fill(std::size_t number) {
   const std::size_t whole = std::min(batch_size_, order_.size() - begin);
   const Range own = part_.samples(whole);
   const auto samples = order_.at({begin + own.begin, begin + own.end});
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const View view = view_of(augmentation_, seed_, epoch_, samples[i]);
-    pixels_.write(data_.image(samples[i]), view,
-                  slot.images.data() + i * data_.shape.size());
-    slot.labels[i] = data_.labels[samples[i]];
-  }
-  slot.batch = {slot.images.span().first(samples.size() * data_.shape.size()),
+  filler_.fill(epoch_, samples, slot.images.span(), slot.labels.span());
+  slot.batch = {slot.images.span().first(samples.size() * image_size_),
                 slot.labels.span().first(samples.size()), samples.size(), whole};
 }
 

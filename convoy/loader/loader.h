@@ -31,9 +31,10 @@
 #include "convoy/base/lane_part.h"
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
+#include "convoy/loader/batch_filler.h"
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/order.h"
-#include "convoy/loader/pixels.h"
+#include "convoy/loader/partition.h"
 
 namespace convoy {
 
@@ -49,6 +50,8 @@ struct LoaderOptions {
   LanePart part{};              // what of each batch is prepared here
   std::uint64_t seed = 1;       // of order and augmentation
   bool shuffle = true;
+  std::uint32_t worker = 0;              // whose order it is
+  Partition partition = Partition::iid;  // unless iid, every lane has a part of its own
   Normalization normalization{};
   Augmentation augmentation = Augmentation::none;
   int ahead = 2;  // batches prepared in advance, at least 1
@@ -58,9 +61,11 @@ struct LoaderOptions {
 class Loader {
  public:
   /// Borrows the dataset; the caller keeps it alive and unchanged as long as the loader.
-  /// `samples` are the numbers of those used, each once an epoch.
+  /// `samples` are the numbers of those used, each once an epoch, but as the partition
+  /// has it: `shared` lanes go through all of them each, `labels` leave some out.
   ///
-  /// Throws InputError of kind `settings` if batch_size or ahead is 0, of kind `data` if
+  /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the lanes cannot
+  /// have such parts, of kind `data` if
   /// there are no samples or the normalization is of other images. Requires: all samples
   /// < data.size(); deviations above 0.
   Loader(const Dataset& data, std::vector<std::uint32_t> samples,
@@ -96,14 +101,12 @@ class Loader {
   void fill(std::size_t number);
   void stop_filling(std::unique_lock<std::mutex>& lock);
 
-  const Dataset& data_;
-  std::size_t batch_size_;  // or the number of samples, if that is less
   LanePart part_;
   Order order_;
+  std::size_t batch_size_;  // or the number of samples, if that is less
   std::size_t batches_;
-  PixelTables pixels_;
-  std::uint64_t seed_;
-  Augmentation augmentation_;
+  BatchFiller filler_;
+  std::size_t image_size_;
   int epoch_ = 0;
   std::vector<Slot> ring_;
   double seconds_waited_ = 0;

@@ -16,6 +16,8 @@
 namespace convoy {
 namespace {
 
+constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
+
 void require(bool holds, const std::string& setting, double found,
              const std::string& expected) {
   if (holds) return;
@@ -60,18 +62,55 @@ Split split_samples(std::size_t count, const SplitOptions& options) {
           .validation = ascending(all.first(held_out))};
 }
 
-Order::Order(std::vector<std::uint32_t> samples, std::uint64_t seed, bool shuffle)
-    : samples_(std::move(samples)), order_(samples_), seed_(seed), shuffle_(shuffle) {
-  check(samples_.size() <= std::numeric_limits<std::uint32_t>::max(),
+std::vector<std::uint32_t> epoch_order(std::span<const std::uint32_t> samples,
+                                       std::uint64_t seed, int epoch,
+                                       std::uint32_t worker) {
+  const RandomStream stream(seed, Purpose::order, static_cast<std::uint32_t>(epoch),
+                            worker);
+  auto order = permutation(static_cast<std::uint32_t>(samples.size()), stream);
+  for (std::uint32_t& place : order) place = samples[place];
+  return order;
+}
+
+Order::Order(std::vector<std::uint32_t> samples, std::uint64_t seed, bool shuffle,
+             std::uint32_t worker)
+    : Order(Parts(std::move(samples)), kWhole, seed, shuffle, worker) {}
+
+Order::Order(Parts parts, std::size_t slice, std::uint64_t seed, bool shuffle)
+    : Order(std::move(parts), slice, seed, shuffle, 0) {}
+
+Order::Order(Parts parts, std::size_t slice, std::uint64_t seed, bool shuffle,
+             std::uint32_t worker)
+    : parts_(std::move(parts)),
+      order_(parts_.samples()),
+      slice_(slice),
+      seed_(seed),
+      shuffle_(shuffle),
+      worker_(worker) {
+  check(parts_.longest() <= std::numeric_limits<std::uint32_t>::max(),
         "samples have 32-bit numbers");
+  check(parts_.shortest() == parts_.longest() && slice > 0,
+        "parts that go side by side are of equal length");
+  for (std::size_t part = 0; part < parts_.count(); ++part) place(part, parts_[part]);
 }
 
 void Order::start_epoch(int epoch) {
   if (!shuffle_) return;
-  const RandomStream stream(seed_, Purpose::order, static_cast<std::uint32_t>(epoch));
-  const auto places = permutation(static_cast<std::uint32_t>(samples_.size()), stream);
-  std::ranges::transform(places, order_.begin(),
-                         [&](std::uint32_t place) { return samples_[place]; });
+  for (std::size_t part = 0; part < parts_.count(); ++part) {
+    const auto worker = worker_ + static_cast<std::uint32_t>(part);
+    place(part, epoch_order(parts_[part], seed_, epoch, worker));
+  }
+}
+
+/// Puts the samples of a part, in this order, where it has its slices.
+void Order::place(std::size_t part, std::span<const std::uint32_t> samples) {
+  const std::size_t parts = parts_.count();
+  for (std::size_t begin = 0; begin < samples.size(); begin += slice_) {
+    const std::size_t count = std::min(slice_, samples.size() - begin);
+    std::ranges::copy(
+        samples.subspan(begin, count),
+        order_.begin() + static_cast<std::ptrdiff_t>(begin * parts + part * count));
+  }
 }
 
 std::span<const std::uint32_t> Order::at(Range positions) const {

@@ -5,6 +5,11 @@
 //   split_samples   count -> validation and training samples, both ascending
 //   Order           training samples -> a permutation of them for every epoch
 //
+// An order of several parts goes through them side by side, so many samples of each in
+// turn, as batches take them whose lanes have a part each:
+//
+//   parts abcde, fghij, slices of two:   | ab fg | cd hi | e j |
+//
 // Both are functions of the seed (and the epoch) alone: any rank computes the whole order
 // and takes the positions that are its part.
 
@@ -16,6 +21,7 @@
 #include <vector>
 
 #include "convoy/base/range.h"
+#include "convoy/loader/parts.h"
 
 namespace convoy {
 
@@ -37,25 +43,43 @@ struct Split {
 /// nothing where something was asked for. Requires: count < 2^32.
 Split split_samples(std::size_t count, const SplitOptions& options);
 
+/// The samples in the order of one epoch. Every worker has an order of its own.
+std::vector<std::uint32_t> epoch_order(std::span<const std::uint32_t> samples,
+                                       std::uint64_t seed, int epoch,
+                                       std::uint32_t worker = 0);
+
 class Order {
  public:
-  /// An order of `samples`, which is kept as it is in every epoch unless `shuffle`.
-  Order(std::vector<std::uint32_t> samples, std::uint64_t seed, bool shuffle);
+  /// A worker's order of `samples`, which is kept as it is in every epoch unless
+  /// `shuffle`.
+  Order(std::vector<std::uint32_t> samples, std::uint64_t seed, bool shuffle,
+        std::uint32_t worker = 0);
+
+  /// `slice` samples of each part in turn; at the end, what is left of each. Parts are
+  /// shuffled as workers 0, 1 ... would. Requires: parts of equal length, slice > 0.
+  Order(Parts parts, std::size_t slice, std::uint64_t seed, bool shuffle);
 
   /// Puts the samples in the order of that epoch. Before it, the order is as given.
   void start_epoch(int epoch);
 
-  std::size_t size() const { return samples_.size(); }
+  std::size_t size() const { return order_.size(); }
 
   /// The samples at these positions of the epoch, until the next start_epoch.
   /// Requires: positions.end <= size().
   std::span<const std::uint32_t> at(Range positions) const;
 
  private:
-  std::vector<std::uint32_t> samples_;  // as given
-  std::vector<std::uint32_t> order_;    // as used
+  Order(Parts parts, std::size_t slice, std::uint64_t seed, bool shuffle,
+        std::uint32_t worker);
+
+  void place(std::size_t part, std::span<const std::uint32_t> samples);
+
+  Parts parts_;                       // as given
+  std::vector<std::uint32_t> order_;  // as used
+  std::size_t slice_;
   std::uint64_t seed_;
   bool shuffle_;
+  std::uint32_t worker_;  // of the first part
 };
 
 }  // namespace convoy

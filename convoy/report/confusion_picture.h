@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The confusion matrix as a picture, in PNG.
-//
-// A row is a true class, a column a predicted one. A cell's colour is its share of the
-// row, from white to dark blue, so that grey print keeps the order; its number is the
-// count (left out beyond 30 classes, where it could not be read; names are left out where
-// cells are smaller than letters).
+// The confusion matrix as a picture, in PNG: a heat map with a row for each true class
+// and a column for each predicted one.
 
 #pragma once
 

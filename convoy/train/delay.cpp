@@ -3,6 +3,7 @@
 #include "convoy/train/delay.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoy/base/text.h"
 
@@ -10,6 +11,7 @@ namespace convoy {
 namespace {
 
 constexpr double kMostMilliseconds = 60000;
+constexpr double kMostSeconds = 3600;  // of a heavy tail, which has no end
 
 /// A slowed rank's delay is so many times the others'.
 double factor(const InjectSettings& settings, int rank) {
@@ -29,17 +31,43 @@ std::optional<double> delay_milliseconds(std::string_view text) {
 }
 
 Delay::Delay(const InjectSettings& settings, std::uint64_t seed, int rank)
-    : mean_(delay_milliseconds(settings.delay).value_or(0) * 1e-3 *
+    : kind_(kind_named(settings.delay_kind)),
+      mean_(delay_milliseconds(settings.delay).value_or(0) * 1e-3 *
             factor(settings, rank)),
-      deviation_(mean_ > 0 && settings.delay_kind == "gaussian"
-                     ? settings.sigma_ms * 1e-3 * factor(settings, rank)
-                     : 0),
+      deviation_(settings.sigma_ms * 1e-3 * factor(settings, rank)),
+      shape_(settings.pareto_shape),
       slow_down_(mean_ > 0 ? 0 : factor(settings, rank) - 1),
-      random_(seed, Purpose::delay, static_cast<std::uint32_t>(rank)) {}
+      random_(seed, Purpose::delay, static_cast<std::uint32_t>(rank)),
+      spells_(settings.on_steps, settings.off_steps, random_) {}
+
+Delay::Kind Delay::kind_named(std::string_view name) {
+  if (name == "gaussian") return Kind::gaussian;
+  if (name == "pareto") return Kind::pareto;
+  return name == "on_off" ? Kind::on_off : Kind::constant;
+}
 
 double Delay::seconds(std::size_t step, double computed) const {
-  const double noise = deviation_ > 0 ? deviation_ * random_.normal(step) : 0;
-  return std::max(0.0, mean_ + noise) + slow_down_ * computed;
+  const double own = mean_ > 0 ? drawn(step) : 0;
+  return std::clamp(own + slow_down_ * computed, 0.0, kMostSeconds);
+}
+
+double Delay::drawn(std::size_t step) const {
+  switch (kind_) {
+    case Kind::gaussian:
+      return std::max(0.0, mean_ + deviation_ * random_.normal(step));
+    case Kind::pareto:
+      return drawn_from_pareto(step);
+    case Kind::on_off:
+      return spells_.is_on(step) ? mean_ : 0;
+    case Kind::constant:
+      break;
+  }
+  return mean_;
+}
+
+double Delay::drawn_from_pareto(std::size_t step) const {
+  const double least = mean_ * (shape_ - 1) / shape_;
+  return least * std::pow(1 - random_.fraction(step), -1 / shape_);
 }
 
 }  // namespace convoy

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delays that are put into a run on purpose, to see how a strategy takes slow ranks.
+//
+//   constant   the mean, in every step
+//   gaussian   around the mean, never below 0
+//   pareto     mostly below the mean, rarely far above it: P(delay > x) = (least /
+//   x)^shape on_off     the mean in spells of steps, nothing between them
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "convoy/base/random.h"
 #include "convoy/train/settings.h"
+#include "convoy/train/spells.h"
 
 namespace convoy {
 
@@ -24,13 +31,23 @@ class Delay {
   /// Requires: valid settings.
   Delay(const InjectSettings& settings, std::uint64_t seed, int rank);
 
-  /// Seconds to sleep in a step that took `computed` seconds so far.
+  /// Seconds to sleep in a step that took `computed` seconds so far; an hour at most.
+  /// For one thread.
   double seconds(std::size_t step, double computed) const;
 
  private:
+  enum class Kind { constant, gaussian, pareto, on_off };
+
+  static Kind kind_named(std::string_view name);
+  double drawn(std::size_t step) const;
+  double drawn_from_pareto(std::size_t step) const;
+
+  Kind kind_;
   double mean_, deviation_;  // in seconds
+  double shape_;             // of pareto
   double slow_down_;         // part of what was computed that is slept
   RandomStream random_;
+  Spells spells_;
 };
 
 }  // namespace convoy

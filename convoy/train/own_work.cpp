@@ -12,23 +12,26 @@ OwnWork::OwnWork(PassListener& strategy, std::size_t segments, const Delay& dela
 void OwnWork::begin(std::size_t step) {
   step_ = step;
   ready_ = 0;
+  last_ = {};
   watch_.restart();
 }
 
 void OwnWork::gradient_ready(SegmentId segment) {
   if (++ready_ == segments_) {
-    sleep();
+    last_ = sleep();
+    all_.asked_for += last_.asked_for;
+    all_.slept += last_.slept;
     seconds_ = watch_.seconds();
   }
   strategy_.gradient_ready(segment);
 }
 
-void OwnWork::sleep() {
+OwnWork::Sleep OwnWork::sleep() const {
   const double wanted = delay_.seconds(step_, watch_.seconds());
-  if (wanted <= 0) return;
+  if (wanted <= 0) return {};
   const Stopwatch slept;
   std::this_thread::sleep_for(std::chrono::duration<double>(wanted));
-  seconds_slept_ += slept.seconds();
+  return {wanted, slept.seconds()};
 }
 
 }  // namespace convoy

@@ -33,18 +33,27 @@ class OwnWork final : public PassListener {
 
   /// Of the last step, what was slept included.
   double seconds() const { return seconds_; }
-  /// Slept in all steps.
-  double seconds_slept() const { return seconds_slept_; }
+  /// Slept in all steps, by the clock: a little more than was asked for.
+  double seconds_slept() const { return all_.slept; }
+  double seconds_asked_for() const { return all_.asked_for; }
+  /// The same of the last step.
+  double last_seconds_slept() const { return last_.slept; }
+  double last_seconds_asked_for() const { return last_.asked_for; }
 
  private:
-  void sleep();
+  struct Sleep {
+    double asked_for = 0, slept = 0;  // seconds
+  };
+
+  Sleep sleep() const;
 
   PassListener& strategy_;
   std::size_t segments_;
   Delay delay_;
   Stopwatch watch_;
   std::size_t step_ = 0, ready_ = 0;
-  double seconds_ = 0, seconds_slept_ = 0;
+  double seconds_ = 0;
+  Sleep last_, all_;
 };
 
 }  // namespace convoy

@@ -65,6 +65,11 @@ Augmentation chosen_augmentation(const std::string& name) {
   return name == "crop_alternate" ? Augmentation::crop_alternate : Augmentation::none;
 }
 
+Partition partition_of_lanes(const Settings& settings) {
+  if (settings.strategy.name == "ps_async") return Partition::iid;
+  return partition_named(settings.data.partition);
+}
+
 Curve chosen_curve(const std::string& name) {
   if (name == "step") return Curve::step;
   if (name == "exponential") return Curve::exponential;
@@ -88,17 +93,32 @@ double chosen_momentum(const OptimizerSettings& optimizer) {
 
 Workload load_workload(const Settings& settings) {
   Workload work;
-  work.data = load_data(data_options(settings));
-  work.samples = split_samples(work.data.train.size(),
-                               {.train_fraction = settings.data.train_fraction,
-                                .val_fraction = settings.data.val_fraction,
-                                .seed = settings.train.seed});
+  work.data = chosen_data(settings);
+  work.samples = chosen_samples(settings, work.data.train);
   work.normalization = choose_normalization(settings.data, work.data.train);
   work.model = make_model(settings.model.name, work.data.train.shape,
                           static_cast<int>(work.data.train.classes.size()));
   work.layout = build_layout(work.model);
   work.statistics_layout = build_statistics_layout(work.model);
   return work;
+}
+
+DataPair chosen_data(const Settings& settings) {
+  return load_data(data_options(settings));
+}
+
+Split chosen_samples(const Settings& settings, const Dataset& train) {
+  return split_samples(train.size(), {.train_fraction = settings.data.train_fraction,
+                                      .val_fraction = settings.data.val_fraction,
+                                      .seed = settings.train.seed});
+}
+
+Parts chosen_parts(const Settings& settings, const Dataset& train, const Split& samples,
+                   int workers) {
+  return partition_samples(train, samples.train,
+                           {.kind = partition_named(settings.data.partition),
+                            .parts = static_cast<std::size_t>(workers),
+                            .seed = settings.train.seed});
 }
 
 Workload load_training_workload(const Settings& settings) {
@@ -215,6 +235,7 @@ LoaderOptions training_loader(const Settings& settings, const Workload& work,
   return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
           .part = part,
           .seed = settings.train.seed,
+          .partition = partition_of_lanes(settings),
           .normalization = work.normalization,
           .augmentation = chosen_augmentation(settings.train.augment)};
 }

@@ -11,6 +11,7 @@
 
 #include "convoy/data/dataset.h"
 #include "convoy/loader/loader.h"
+#include "convoy/loader/partition.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/clip_norm.h"
@@ -35,6 +36,15 @@ struct Workload {
 
 /// Loads the data and builds the model. Throws InputError.
 Workload load_workload(const Settings& settings);
+
+/// What load_workload takes of the data alone.
+DataPair chosen_data(const Settings& settings);
+Split chosen_samples(const Settings& settings, const Dataset& train);
+
+/// The parts of the training samples that so many workers go through (data.partition), by
+/// worker. Throws InputError.
+Parts chosen_parts(const Settings& settings, const Dataset& train, const Split& samples,
+                   int workers);
 
 /// As load_workload; refuses a batch larger than the training samples.
 Workload load_training_workload(const Settings& settings);
@@ -63,6 +73,8 @@ OptimizerOptions chosen_optimizer(const Settings& settings, const Layout& layout
 /// If gradients are to be clipped. Borrows the team.
 std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,
                                   ThreadTeam& team);
+/// Unless the strategy is ps_async, whose workers have parts, lanes have parts as
+/// data.partition says; the loader refuses those that lanes cannot have.
 LoaderOptions training_loader(const Settings& settings, const Workload& work,
                               const LanePart& part);
 ScheduleOptions chosen_schedule(const Settings& settings, std::size_t steps,

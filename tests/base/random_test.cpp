@@ -39,7 +39,7 @@ TEST(Philox, OfTheDigitsOfPiIsAsPublished) {
 TEST(RandomStream, NeverMeetsAnother) {
   constexpr Purpose kPurposes[] = {Purpose::weights, Purpose::order,     Purpose::split,
                                    Purpose::dropout, Purpose::synthetic, Purpose::augment,
-                                   Purpose::delay};
+                                   Purpose::delay,   Purpose::partition};
   constexpr std::uint64_t kIndices[] = {0, 1, 2, 1ull << 32, (1ull << 56) - 1};
 
   std::set<std::array<std::uint32_t, 4>> blocks;
