@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/async_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+std::size_t async_server_bytes(const AsyncServerOptions& options, const Layout& layout,
+                               Range own) {
+  const Compensation kind = options.compensation.kind;
+  if (kind == Compensation::none) return 0;
+  const std::size_t copies = options.batches.size() * own.size() * sizeof(float);
+  return copies + DelayCompensation::bytes(kind, layout);
+}
+
+AsyncServer::AsyncServer(const AsyncServerOptions& options, const ServedRange& served,
+                         ThreadTeam& team)
+    : options_(options),
+      served_(served),
+      team_(team),
+      workers_(options.batches.size()),
+      staleness_(options.batches.size()) {
+  check(served.clip == nullptr || served.own == Range{0, served.layout.size()},
+        "only who has all gradients knows their norm");
+  const bool compensates = options.compensation.kind != Compensation::none;
+  if (compensates) compensation_.emplace(served.layout, options.compensation, team);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].batches = options.batches[i];
+    if (compensates) workers_[i].copy = AlignedBuffer<float>(served.own.size());
+  }
+}
+
+Assignment AsyncServer::pull(int worker) {
+  Worker& puller = at(worker);
+  if (is_done(puller)) {
+    return {.over = true, .sequence = puller.done, .version = version_};
+  }
+  puller.pulled = version_;
+  if (compensation_) keep_copy(puller);
+  return {.sequence = puller.done, .version = version_};
+}
+
+/// References to the live values would be no copy: the way since then would be zero.
+void AsyncServer::keep_copy(Worker& worker) {
+  const Range own = served_.own;
+  const std::span<float> copy = worker.copy.span();
+  run_chunks(team_, own, [&](Range chunk) {
+    std::ranges::copy(
+        served_.values.view(chunk),
+        copy.begin() + static_cast<std::ptrdiff_t>(chunk.begin - own.begin));
+  });
+}
+
+Applied AsyncServer::push(int worker, const Push& push, FlatBuffer& gradients,
+                          const StepRates& rates) {
+  Worker& pusher = at(worker);
+  if (push.sequence < pusher.done) return {.fate = PushFate::repeated};
+  std::string why = fault_of(pusher, push);
+  if (!why.empty()) return {.fate = PushFate::refused, .why = std::move(why)};
+
+  const std::uint64_t staleness = version_ - push.version;
+  const double rate = scaled_rate(rates.rate, staleness);
+  update(pusher, gradients, {.rate = rate, .momentum = rates.momentum});
+  advance(pusher);
+  staleness_.add(worker, staleness);
+  return {.staleness = staleness, .rate = rate};
+}
+
+std::string AsyncServer::fault_of(const Worker& worker, const Push& push) const {
+  if (push.version > version_) {
+    return fmt::format("it is of version {} of the values, which are at {}", push.version,
+                       version_);
+  }
+  if (!worker.pulled) {
+    return fmt::format("it has batch {}, but none is assigned", push.sequence);
+  }
+  if (push.sequence != worker.done) {
+    return fmt::format("it has batch {}, but {} is assigned", push.sequence, worker.done);
+  }
+  if (push.version != *worker.pulled) {
+    return fmt::format("it is of version {} of the values, but {} was pulled",
+                       push.version, *worker.pulled);
+  }
+  return {};
+}
+
+double AsyncServer::scaled_rate(double rate, std::uint64_t staleness) const {
+  if (!options_.scale_rate || staleness <= 1) return rate;
+  return rate / static_cast<double>(staleness);
+}
+
+void AsyncServer::update(const Worker& worker, FlatBuffer& gradients,
+                         const StepRates& rates) {
+  const auto& [layout, own, values, optimizer, clip] = served_;
+  if (compensation_) {
+    compensation_->compensate(own, values, worker.copy.span(), gradients);
+  }
+  optimizer.start_step(version_, rates);
+  const float scale = clip == nullptr ? 1.0f : clip->scale(gradients);
+  optimizer.update(own, values, {gradients, scale});
+}
+
+void AsyncServer::advance(Worker& worker) {
+  worker.pulled.reset();
+  ++version_;
+  const bool was_slowest = worker.is_connected && worker.done == slowest_;
+  ++worker.done;
+  if (was_slowest && --are_slowest_ == 0) find_slowest();
+}
+
+/// Looks at all workers, so it is called only when the last of the slowest moves on, or
+/// who counts has changed.
+void AsyncServer::find_slowest() {
+  slowest_ = std::numeric_limits<std::uint64_t>::max();
+  are_slowest_ = 0;
+  for (const Worker& worker : workers_) {
+    if (!worker.is_connected || is_done(worker)) continue;
+    if (worker.done < slowest_) are_slowest_ = 0;
+    slowest_ = std::min(slowest_, worker.done);
+    if (worker.done == slowest_) ++are_slowest_;
+  }
+}
+
+bool AsyncServer::may_go_on(int worker) const {
+  const Worker& asking = at(worker);
+  if (!options_.max_staleness || is_done(asking) || are_slowest_ == 0) return true;
+  return asking.done <= slowest_ || asking.done - slowest_ <= *options_.max_staleness;
+}
+
+void AsyncServer::set_connected(int worker, bool is_connected) {
+  at(worker).is_connected = is_connected;
+  find_slowest();
+}
+
+std::vector<std::uint64_t> AsyncServer::sequences() const {
+  std::vector<std::uint64_t> found;
+  for (const Worker& worker : workers_) found.push_back(worker.done);
+  return found;
+}
+
+std::uint64_t AsyncServer::batches_done() const {
+  std::uint64_t sum = 0;
+  for (const Worker& worker : workers_) sum += worker.done;
+  return sum;
+}
+
+bool AsyncServer::is_done(int worker) const { return is_done(at(worker)); }
+
+bool AsyncServer::is_done() const {
+  return std::ranges::all_of(workers_, [](const Worker& each) { return is_done(each); });
+}
+
+void AsyncServer::restore(std::uint64_t version,
+                          std::span<const std::uint64_t> sequences) {
+  check(sequences.size() == workers_.size(), "a number a worker");
+  version_ = version;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].done = sequences[i];
+    workers_[i].pulled.reset();
+  }
+  find_slowest();
+}
+
+std::vector<OptimizerSlot> AsyncServer::slots() {
+  return compensation_ ? compensation_->slots() : std::vector<OptimizerSlot>{};
+}
+
+AsyncServer::Worker& AsyncServer::at(int worker) {
+  return workers_.at(static_cast<std::size_t>(worker));
+}
+
+const AsyncServer::Worker& AsyncServer::at(int worker) const {
+  return workers_.at(static_cast<std::size_t>(worker));
+}
+
+}  // namespace convoy

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// StalenessRecord: by how many updates the gradients that a server applied were late.
+//
+// An update's staleness is the number of updates that the values had between the pull it
+// was computed from and itself. Kept of all updates, of each worker's, and of those since
+// the last record was written. A push costs the same however many there were.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convoy {
+
+/// Updates whose staleness was from `first` to `last`.
+struct StalenessBin {
+  std::uint64_t first = 0, last = 0, count = 0;
+
+  bool operator==(const StalenessBin&) const = default;
+};
+
+class StalenessCounts {
+ public:
+  void add(std::uint64_t staleness);
+
+  std::uint64_t count() const { return count_; }
+  std::uint64_t max() const { return max_; }
+  /// Zero if there was no update.
+  double mean() const;
+
+  /// Those that are not empty, in order: one for each number up to 63, then one from each
+  /// power of two to the next.
+  std::vector<StalenessBin> bins() const;
+
+ private:
+  static constexpr std::size_t kExact = 64;
+  static constexpr std::size_t kExactBits = 6;
+  static constexpr std::size_t kBins = kExact + 64 - kExactBits;
+
+  static std::size_t bin_of(std::uint64_t staleness);
+  static std::uint64_t first_of(std::size_t bin);
+  static std::uint64_t last_of(std::size_t bin);
+
+  std::uint64_t count_ = 0, sum_ = 0, max_ = 0;
+  std::array<std::uint64_t, kBins> bins_{};
+};
+
+/// "staleness mean 1.9, max 7"
+std::string staleness_text(const StalenessCounts& counts);
+
+class StalenessRecord {
+ public:
+  explicit StalenessRecord(std::size_t workers) : by_worker_(workers) {}
+
+  void add(int worker, std::uint64_t staleness);
+
+  const StalenessCounts& all() const { return all_; }
+  const StalenessCounts& of(int worker) const {
+    return by_worker_.at(std::size_t(worker));
+  }
+
+  /// Since start_window() was called last, or from the beginning.
+  const StalenessCounts& window() const { return window_; }
+  void start_window() { window_ = {}; }
+
+ private:
+  StalenessCounts all_, window_;
+  std::vector<StalenessCounts> by_worker_;
+};
+
+}  // namespace convoy
