@@ -137,7 +137,8 @@ Listener listen_on(const std::string& address, int port) {
   return {std::move(socket), own_address(number), own_port(number)};
 }
 
-Descriptor connect_to(const std::string& address, int port, Clock::time_point deadline) {
+Descriptor connect_to(const std::string& address, int port, Clock::time_point deadline,
+                      const Service& service) {
   std::string error = "no address";
   do {
     const Addresses found = resolve(address, port, SOCK_STREAM, error);
@@ -147,8 +148,8 @@ Descriptor connect_to(const std::string& address, int port, Clock::time_point de
     std::this_thread::sleep_for(std::min<Clock::duration>(
         kRetry, std::max(deadline - Clock::now(), Clock::duration::zero())));
   } while (Clock::now() < deadline);
-  throw PeerError(0, fmt::format("the rendezvous at {}:{} cannot be reached: {}", address,
-                                 port, error));
+  throw PeerError(service.rank, fmt::format("{} at {}:{} cannot be reached: {}",
+                                            service.name, address, port, error));
 }
 
 std::string local_address_towards(const std::string& address) {

@@ -23,10 +23,17 @@ struct Listener {
 /// kind `settings`, which names the port, if it is in use or the address is not ours.
 Listener listen_on(const std::string& address, int port);
 
+/// Who is looked for, as an error names it.
+struct Service {
+  int rank = 0;
+  std::string name = "the rendezvous";
+};
+
 /// A connection, tried again and again until `deadline`, since the other side may start
-/// later. Throws PeerError, naming rank 0 (where the service is), when time is up.
+/// later. Throws PeerError, naming the service and its rank, when time is up.
 Descriptor connect_to(const std::string& address, int port,
-                      std::chrono::steady_clock::time_point deadline);
+                      std::chrono::steady_clock::time_point deadline,
+                      const Service& service = {});
 
 /// The address of this machine that packets to `address` leave from. Asks the kernel for
 /// the route, sends nothing. Throws PeerError if there is no route or no such name.

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <set>
 #include <sstream>
 
 #include "convoy/base/error.h"
 #include "convoy/base/quiet_thread.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/handshake.h"
 #include "convoy/comm/socket.h"
 #include "convoy/comm/store_roster.h"
 
@@ -27,36 +27,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBeat = std::chrono::seconds(1);
 constexpr auto kToTakeLeave = std::chrono::seconds(1);
 constexpr auto kMargin = std::chrono::seconds(2);  // for an answer to travel
-
-int milliseconds_until(Clock::time_point time) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(time - Clock::now());
-  return static_cast<int>(std::clamp<long>(left.count(), 0, 1'000'000'000));
-}
-
-/// Reads exactly so many bytes; fewer if the other side closes or time is up.
-Bytes read_exactly(int socket, std::size_t count, Clock::time_point deadline) {
-  Bytes bytes(count);
-  std::size_t have = 0;
-  while (have < count) {
-    pollfd wait{socket, POLLIN, 0};
-    if (::poll(&wait, 1, milliseconds_until(deadline)) <= 0) break;
-    const ssize_t got = ::recv(socket, bytes.data() + have, count - have, 0);
-    if (got <= 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
-}
-
-bool send_all(int socket, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
 
 /// Reads one message, byte-exact: what follows belongs to the session's thread.
 std::optional<Message> read_message(int socket, Clock::time_point deadline) {
@@ -115,18 +85,15 @@ StoreClient::~StoreClient() { leave(); }
 void StoreClient::prove_and_greet(Clock::time_point deadline) {
   const std::string where =
       fmt::format("rendezvous at {}:{}", options_.address, options_.port);
-  const auto theirs = nonce_of(read_exactly(socket_.get(), kChallengeBytes, deadline));
-  if (!theirs) {
-    throw not_admitted(where, "a service that is not convoy's", "this job's rendezvous",
-                       "another cluster.master_port may be free");
-  }
-  const Nonce ours = fresh_nonce();
-  send_all(socket_.get(), answer(options_.token, *theirs, ours));
-  const Bytes reply = read_exactly(socket_.get(), kWelcomeBytes, deadline);
-  if (!welcome_proves(reply, options_.token, *theirs, ours)) {
+  const Handshake outcome = prove_token(socket_.get(), options_.token, deadline);
+  if (outcome == Handshake::wrong_token) {
     throw not_admitted(where, "another token than this process has", "the same token",
                        "CONVOY_TOKEN or CONVOY_TOKEN_FILE must be the same everywhere; "
                        "or another job uses this port");
+  }
+  if (outcome != Handshake::proven) {
+    throw not_admitted(where, "a service that is not convoy's", "this job's rendezvous",
+                       "another cluster.master_port may be free");
   }
   send({.kind = MessageKind::hello, .value = encode(options_.hello)});
   const std::optional<Message> verdict = read_message(socket_.get(), deadline);

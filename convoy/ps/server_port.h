@@ -24,6 +24,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "convoy/comm/socket.h"
 #include "convoy/ps/push.h"
@@ -34,8 +35,8 @@ struct ServerPortOptions {
   std::string token;          // of the job
   int workers = 1;            // numbered from 0
   std::size_t gradients = 0;  // floats of one gradient: the server's range
-  std::size_t statistics =
-      0;  // floats of what batch norms found: the first server's alone
+  /// Floats of what batch norms found; the first server's alone.
+  std::size_t statistics = 0;
   std::vector<std::size_t> partials{};  // by worker: how many of each come with a push
   std::vector<std::size_t> lanes{};     // by worker: how many losses come with a push
   std::chrono::milliseconds silence = std::chrono::seconds(60);  // that ends a session
@@ -54,9 +55,10 @@ struct Arrival {
   std::span<float> statistics{};  // [partial][element]
 };
 
+/// One thread calls next(), assign(), refuse() and finish(); the rest is for any.
 class ServerPort {
  public:
-  /// Accepts workers from now on.
+  /// Accepts workers from now on. Has memory for all that they may send.
   ServerPort(Listener listener, const ServerPortOptions& options);
   /// Cuts off whoever is still connected.
   ~ServerPort();
@@ -65,13 +67,15 @@ class ServerPort {
 
   /// The next arrival; none if there was none for that long. After `lost` nothing of that
   /// worker comes before its next `joined`; a push that was queued before comes first.
+  /// Lost is who leaves in any way without having been told that the run is over.
   std::optional<Arrival> next(std::chrono::milliseconds wait);
 
   /// Answers a worker that has joined or pushed, with the values of the server's range.
-  /// If the worker is gone, nothing happens.
+  /// If the worker is gone, or has an answer already, nothing happens.
   void assign(int worker, const Assignment& assignment, std::span<const float> values);
 
-  /// Cuts a worker off whose push is not acceptable, and logs why.
+  /// Cuts a worker off whose push is not acceptable, tells it and the log why. It is
+  /// lost.
   void refuse(int worker, const std::string& why);
 
   /// Tells every worker, connected or yet to come, that the run is over, and returns when

@@ -36,6 +36,9 @@ struct WorkerPortOptions {
   std::vector<Range> ranges;           // of the flat buffer, by server
   std::string token;
   int worker = 0;
+  std::size_t statistics = 0;  // floats of what batch norms found
+  std::size_t partials = 1;    // sums in a push, of either
+  std::size_t lanes = 1;       // losses in a push
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // for any answer
 };
 
@@ -47,7 +50,8 @@ struct PushedSums {
 class WorkerPort {
  public:
   /// Connects to all servers. Throws PeerError, which names the server, if one does not
-  /// answer, InputError of kind `admission` if it refuses.
+  /// answer, InputError of kind `admission` if it refuses, of kind `settings` if it
+  /// expects other sizes.
   explicit WorkerPort(const WorkerPortOptions& options);
   ~WorkerPort();
   WorkerPort(const WorkerPort&) = delete;
@@ -57,8 +61,9 @@ class WorkerPort {
   Assignment join(FlatBuffer& values);
 
   /// Sends gradients to all servers, statistics to the first, and fetches values.
-  /// `push.version` is filled in for each server. Throws PeerError that names the server
-  /// which is lost.
+  /// `push.version` is filled in for each server. Waits as long as the servers live.
+  /// Throws PeerError that names the server which is lost, InputError of kind `admission`
+  /// if the push is refused. If one server says that the run is over, it is.
   Assignment push(Push push, const PushedSums& sums, FlatBuffer& values);
 
   std::uint64_t bytes_sent() const;
