@@ -24,7 +24,8 @@ enum class Purpose : std::uint8_t {
   synthetic,
   augment,
   delay,
-  partition
+  partition,
+  compute_time
 };
 
 /// Four random 32-bit words, a bijection of `counter` for each `key`.

@@ -58,6 +58,7 @@ class StalenessRecord {
 
   void add(int worker, std::uint64_t staleness);
 
+  std::size_t workers() const { return by_worker_.size(); }
   const StalenessCounts& all() const { return all_; }
   const StalenessCounts& of(int worker) const {
     return by_worker_.at(std::size_t(worker));

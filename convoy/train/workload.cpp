@@ -144,6 +144,7 @@ KnownNames known_names() {
                                  "onecycle", "plateau"},
                    .strategies = {kAutomatic}};
   for (const std::string& name : strategy_names()) names.strategies.push_back(name);
+  for (const char* name : {kPsSync, kPsAsync}) names.strategies.emplace_back(name);
   for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
   return names;
 }
@@ -188,9 +189,21 @@ std::size_t chosen_lanes(const Settings& settings, int ranks) {
   return static_cast<std::size_t>(lanes);
 }
 
+bool is_served(const Settings& settings) {
+  return settings.strategy.name == kPsSync || settings.strategy.name == kPsAsync;
+}
+
+std::size_t samples_of_lanes(const Settings& settings, const Workload& work,
+                             std::size_t lanes) {
+  if (settings.data.partition == "iid") return work.samples.train.size();
+  return chosen_parts(settings, work.data.train, work.samples, static_cast<int>(lanes))
+      .samples();
+}
+
 std::string chosen_strategy(const Settings& settings, int ranks) {
   const std::string& name = settings.strategy.name;
   if (name == kAutomatic) return ranks == 1 ? "single" : "ddp";
+  if (is_served(settings)) return name;
   if (ranks == 1 || !is_for_one_rank(name)) return name;
   throw InputError(InputKind::settings,
                    {.where = "strategy.name",

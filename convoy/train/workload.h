@@ -26,6 +26,11 @@
 
 namespace convoy {
 
+/// The strategies whose updates are made by parameter servers.
+inline constexpr const char* kPsSync = "ps_sync";
+inline constexpr const char* kPsAsync = "ps_async";
+bool is_served(const Settings& settings);
+
 struct Workload {
   DataPair data;
   Split samples;  // of data.train
@@ -64,6 +69,9 @@ int chosen_threads(const Settings& settings);
 /// Throws InputError if there are fewer lanes than ranks, or more than samples in a
 /// batch.
 std::size_t chosen_lanes(const Settings& settings, int ranks);
+/// Samples of an epoch whose batches are cut into so many lanes (data.partition).
+std::size_t samples_of_lanes(const Settings& settings, const Workload& work,
+                             std::size_t lanes);
 /// Throws InputError for a strategy that is not for so many ranks.
 std::string chosen_strategy(const Settings& settings, int ranks);
 StrategyOptions chosen_strategy_options(const Settings& settings);

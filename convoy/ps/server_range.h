@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which range of the flat buffer a parameter server has.
+
+#pragma once
+
+#include "convoy/base/range.h"
+#include "convoy/params/layout.h"
+
+namespace convoy {
+
+inline Range server_range(const Layout& layout, int server, int servers) {
+  return even_part(layout.size(), static_cast<std::size_t>(servers),
+                   static_cast<std::size_t>(server));
+}
+
+}  // namespace convoy

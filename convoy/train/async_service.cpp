@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/async_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+AsyncService::AsyncService(const UpdateParts& parts, const ServiceOptions& service)
+    : ServedUpdates(parts, service),
+      course_(parts.settings, parts.work, service.workers),
+      server_(chosen_async_server(parts.settings, parts.work.layout, course_),
+              {parts.work.layout, own_, parts.values, parts.optimizer, parts.clip},
+              parts.team) {}
+
+std::size_t AsyncService::samples_per_epoch() const {
+  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+}
+
+std::vector<std::size_t> AsyncService::partials() const {
+  return std::vector<std::size_t>(workers(), 1);
+}
+
+std::vector<std::size_t> AsyncService::lanes_by_worker() const {
+  return std::vector<std::size_t>(workers(), course_.lanes);
+}
+
+std::optional<Update> AsyncService::make(const UpdateOrder& order) {
+  while (true) {
+    if (const auto arrival = next_arrival()) {
+      if (auto made = take(*arrival, order)) return made;
+    } else if (nobody_is_left()) {
+      return std::nullopt;
+    }
+  }
+}
+
+std::optional<Update> AsyncService::take(const Arrival& arrival,
+                                         const UpdateOrder& order) {
+  const int worker = arrival.worker;
+  if (arrival.kind == Arrival::Kind::push) return apply(arrival, order);
+  server_.set_connected(worker, arrival.kind == Arrival::Kind::joined);
+  std::erase(waiting_, worker);
+  if (arrival.kind == Arrival::Kind::joined) give_work(worker);
+  release_waiting();
+  return std::nullopt;
+}
+
+std::optional<Update> AsyncService::apply(const Arrival& arrival,
+                                          const UpdateOrder& order) {
+  const int worker = arrival.worker;
+  std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
+  const Applied applied = server_.push(worker, arrival.push, gradients_, order.rates);
+  if (applied.fate == PushFate::refused) {
+    port().refuse(worker, applied.why);
+    return std::nullopt;
+  }
+  if (applied.fate == PushFate::repeated) {
+    give_work(worker);
+    return std::nullopt;
+  }
+  Update made{.rate = applied.rate, .first_reporter = static_cast<std::size_t>(worker)};
+  for (const LaneLoss& lane : arrival.push.lanes) {
+    made.loss += {lane.loss, lane.correct, lane.samples};
+  }
+  follow(arrival.statistics, std::min(made.loss.samples, course_.lanes));
+  note(worker, arrival.push);
+  give_work(worker);
+  release_waiting();
+  made.reports = reports().subspan(made.first_reporter, 1);
+  made.diverged = !std::isfinite(made.loss.loss);
+  made.seconds = since_update_.seconds();
+  since_update_.restart();
+  agree(order, arrival.push.stop_signal, made);
+  return made;
+}
+
+/// Who is too far ahead waits.
+void AsyncService::give_work(int worker) {
+  if (!server_.may_go_on(worker)) {
+    waiting_.push_back(worker);
+    return;
+  }
+  port().assign(worker, server_.pull(worker), own_values());
+}
+
+void AsyncService::release_waiting() {
+  for (const int worker : std::exchange(waiting_, {})) give_work(worker);
+}
+
+/// Whether those with batches left have been missing for too long. Others are not held up
+/// by them, but at the end there is nobody else.
+bool AsyncService::nobody_is_left() {
+  const ClusterSettings& cluster = parts_.settings.cluster;
+  std::string missing;
+  bool any_came = false;
+  for (int worker = 0; worker < static_cast<int>(workers()); ++worker) {
+    const bool came = attendance_.has_come(worker);
+    any_came = any_came || came;
+    if (server_.is_done(worker)) continue;
+    const double limit = came ? cluster.operation_timeout : cluster.timeout;
+    if (attendance_.seconds_missing(worker) < limit) return false;
+    missing += fmt::format("{}worker {}", missing.empty() ? "" : ", ", worker);
+  }
+  if (missing.empty()) return false;
+  if (!any_came) throw PeerError(parts_.comm.ranks(), "no worker has come");
+  missing_ = missing + " did not come back";
+  return true;
+}
+
+nlohmann::ordered_json AsyncService::state() const {
+  return {{"pushes", server_.sequences()}};
+}
+
+void AsyncService::restore(const nlohmann::ordered_json& state, std::size_t step) {
+  std::vector<std::uint64_t> pushes;
+  if (state.contains("pushes")) pushes = state["pushes"].get<std::vector<std::uint64_t>>();
+  if (pushes.size() != workers()) {
+    throw InputError(InputKind::settings,
+                     {.where = "train.resume",
+                      .found = fmt::format("{} workers", workers()),
+                      .expected = fmt::format("{}, as the run had", pushes.size()),
+                      .hint = "workers go on where they were: -n has to be the same"});
+  }
+  server_.restore(step, pushes);
+}
+
+UpdateMemory AsyncService::memory() const {
+  const std::size_t copies = async_server_bytes(
+      chosen_async_server(parts_.settings, parts_.work.layout, course_),
+      parts_.work.layout, own_);
+  return {.gradients = (1 + workers()) * own_.size() * sizeof(float) + copies};
+}
+
+std::string AsyncService::plan() const {
+  const PsSettings& ps = parts_.settings.ps;
+  return fmt::format(
+      "cluster   {} worker{}, {} server{}, strategy {}, partition {}, staleness bound {}\n"
+      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
+      parts_.comm.ranks() == 1 ? "" : "s", strategy(), parts_.settings.data.partition,
+      ps.max_staleness, parts_.settings.train.batch_size, ps.compensation);
+}
+
+nlohmann::ordered_json AsyncService::step_fields() {
+  return take_staleness_fields(server_.staleness());
+}
+
+nlohmann::ordered_json AsyncService::summary_fields() const {
+  nlohmann::ordered_json fields = ServedUpdates::summary_fields();
+  fields["staleness"] = staleness_json(server_.staleness());
+  return fields;
+}
+
+}  // namespace convoy

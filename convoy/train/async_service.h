@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AsyncService: a server that makes an update of every push, in order of arrival.
+
+#pragma once
+
+#include "convoy/ps/async_server.h"
+#include "convoy/train/async_course.h"
+#include "convoy/train/served_updates.h"
+
+namespace convoy {
+
+class AsyncService final : public ServedUpdates {
+ public:
+  AsyncService(const UpdateParts& parts, const ServiceOptions& service);
+
+  std::string strategy() const override { return kPsAsync; }
+  std::size_t per_epoch() const override { return course_.per_epoch(); }
+  std::size_t samples_per_epoch() const override;
+  std::size_t lanes() const override { return course_.lanes; }
+  std::optional<Update> make(const UpdateOrder& order) override;
+  std::optional<std::string> reason_to_end() const override { return missing_; }
+  nlohmann::ordered_json state() const override;
+  void restore(const nlohmann::ordered_json& state, std::size_t step) override;
+  std::vector<OptimizerSlot> slots() override { return server_.slots(); }
+  UpdateMemory memory() const override;
+  std::string plan() const override;
+  nlohmann::ordered_json step_fields() override;
+  nlohmann::ordered_json summary_fields() const override;
+
+ private:
+  std::vector<std::size_t> partials() const override;
+  std::vector<std::size_t> lanes_by_worker() const override;
+  std::optional<Update> take(const Arrival& arrival, const UpdateOrder& order);
+  std::optional<Update> apply(const Arrival& arrival, const UpdateOrder& order);
+  void give_work(int worker);
+  void release_waiting();
+  bool nobody_is_left();
+
+  AsyncCourse course_;
+  AsyncServer server_;
+  std::vector<int> waiting_;            // workers too far ahead
+  std::optional<std::string> missing_;  // who did not come back, if that ends the run
+};
+
+}  // namespace convoy

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/served_updates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoy/base/error.h"
+#include "convoy/network/lanes.h"
+#include "convoy/ps/server_range.h"
+#include "convoy/train/async_service.h"
+#include "convoy/train/sync_service.h"
+
+namespace convoy {
+namespace {
+
+constexpr auto kMoment = std::chrono::milliseconds(200);
+constexpr auto kToLeave = std::chrono::seconds(5);  // for workers, when all is over
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
+}
+
+InputError refusal(const char* where, std::string found, std::string hint) {
+  return {InputKind::settings,
+          {.where = where,
+           .found = std::move(found),
+           .expected = "what a parameter server can do",
+           .hint = std::move(hint)}};
+}
+
+void check_service(const UpdateParts& parts) {
+  const Settings& settings = parts.settings;
+  if (parts.clip != nullptr && parts.comm.ranks() > 1) {
+    throw refusal("optimizer.clip_norm",
+                  fmt::format("{} with {} servers", settings.optimizer.clip_norm,
+                              parts.comm.ranks()),
+                  "ps.servers=1: no server of several sees the whole gradient");
+  }
+  if (settings.train.swa_start > 0 && parts.statistics.size() > 0) {
+    throw refusal("train.swa_start", "a model with running statistics",
+                  "train.ema: a server has no images to measure statistics with");
+  }
+}
+
+}  // namespace
+
+UpdatesMaker served_updates(const ServiceOptions& service) {
+  return [service](const UpdateParts& parts) -> std::unique_ptr<Updates> {
+    if (parts.settings.strategy.name == kPsSync) {
+      return std::make_unique<SyncService>(parts, service);
+    }
+    return std::make_unique<AsyncService>(parts, service);
+  };
+}
+
+ServedUpdates::ServedUpdates(const UpdateParts& parts, const ServiceOptions& service)
+    : parts_(parts),
+      own_(server_range(parts.work.layout, parts.comm.rank(), parts.comm.ranks())),
+      gradients_(parts.work.layout),
+      attendance_(static_cast<std::size_t>(service.workers)),
+      service_(service),
+      reports_(attendance_.workers()),
+      slept_(attendance_.workers()) {
+  check_service(parts);
+}
+
+void ServedUpdates::begin() {
+  check(service_.listener != nullptr, "a server that runs has a port");
+  attendance_.begin();
+  port_ = std::make_unique<ServerPort>(
+      std::move(*service_.listener),
+      ServerPortOptions{
+          .token = service_.token,
+          .workers = service_.workers,
+          .gradients = own_.size(),
+          .statistics = is_first() ? parts_.statistics.size() : 0,
+          .partials = partials(),
+          .lanes = lanes_by_worker(),
+          .silence = milliseconds(parts_.settings.cluster.operation_timeout),
+          .log = [this](const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            messages_.push_back(line);
+          }});
+  since_update_.restart();
+}
+
+std::vector<std::string> ServedUpdates::take_messages() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(messages_, {});
+}
+
+std::optional<Arrival> ServedUpdates::next_arrival() {
+  const Stopwatch watch;
+  std::optional<Arrival> arrival = port_->next(kMoment);
+  seconds_waited_ += watch.seconds();
+  if (!arrival) return arrival;
+  if (arrival->kind == Arrival::Kind::joined) attendance_.set_there(arrival->worker, true);
+  if (arrival->kind == Arrival::Kind::lost) attendance_.set_there(arrival->worker, false);
+  return arrival;
+}
+
+/// One server decides by itself; several, who are not at the same update at the same
+/// time, do so where all of them come by.
+void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
+                          Update& update) {
+  complete_ = false;
+  const std::int64_t signal = order.stop_signal != 0 ? order.stop_signal : workers_signal;
+  if (parts_.comm.ranks() == 1) {
+    update.stop_signal = static_cast<int>(signal);
+    update.gather_resources = order.gather_resources;
+    return;
+  }
+  const bool diverged = std::exchange(update.diverged, false);
+  told_.stop_signal = std::max(told_.stop_signal, signal);
+  told_.diverged = told_.diverged || diverged ? 1 : 0;
+  if (!meets_after(order.step)) return;
+  std::vector<Told> all(static_cast<std::size_t>(parts_.comm.ranks()));
+  parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
+                         std::as_writable_bytes(std::span(all)));
+  for (const Told& one : all) {
+    update.stop_signal = std::max(update.stop_signal, static_cast<int>(one.stop_signal));
+    update.diverged = update.diverged || one.diverged != 0;
+  }
+}
+
+/// As often as steps are recorded, and at the end of an epoch.
+bool ServedUpdates::meets_after(std::size_t step) const {
+  const auto every = static_cast<std::size_t>(parts_.settings.train.log_every);
+  return (step + 1) % every == 0 || (step + 1) % per_epoch() == 0;
+}
+
+void ServedUpdates::share(FlatBuffer& numbers) {
+  for (int server = 0; server < parts_.comm.ranks(); ++server) {
+    const Range range = server_range(parts_.work.layout, server, parts_.comm.ranks());
+    parts_.comm.broadcast(std::as_writable_bytes(numbers.view(range)), server);
+  }
+}
+
+void ServedUpdates::complete() {
+  if (complete_ || parts_.comm.ranks() == 1) return;
+  share(parts_.values);
+  share(gradients_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) share(slot.numbers);
+  for (const OptimizerSlot& slot : slots()) share(slot.numbers);
+  const std::span<float> statistics =
+      parts_.statistics.view({0, parts_.statistics.size()});
+  parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
+  complete_ = true;
+}
+
+void ServedUpdates::follow(std::span<const float> found, std::size_t lanes) {
+  if (!is_first()) return;
+  follow_statistics(found, lanes, parts_.statistics.view({0, parts_.statistics.size()}));
+}
+
+void ServedUpdates::note(int worker, const Push& push) {
+  const auto number = static_cast<std::size_t>(worker);
+  slept_[number] += push.slept_seconds;
+  reports_[number] = {.stop_signal = push.stop_signal,
+                      .own_seconds = push.own_seconds,
+                      .data_seconds = push.data_seconds,
+                      .exposed_seconds = push.exchange_seconds};
+}
+
+void ServedUpdates::finish(ExitCode code, const std::string& reason) {
+  port_->finish({.over = true, .code = code, .reason = reason}, kToLeave);
+}
+
+nlohmann::ordered_json ServedUpdates::summary_fields() const {
+  return {{"servers", parts_.comm.ranks()},
+          {"bytes", {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
+          {"slept_seconds", slept_}};
+}
+
+}  // namespace convoy

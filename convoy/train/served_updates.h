@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ServedUpdates: this process is a parameter server, whose workers are elsewhere.
+//
+// What both kinds have in common: the port, who is there, the server's range, and, if
+// there are several servers, how they come together. Each applies pushes to its own range
+// at its own pace; before an evaluation or a checkpoint they give each other their
+// ranges, and every so many updates they agree on whether to stop.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "convoy/ps/server_port.h"
+#include "convoy/train/attendance.h"
+#include "convoy/train/updates.h"
+
+namespace convoy {
+
+struct ServiceOptions {
+  int workers = 1;
+  std::string token{};
+  std::shared_ptr<Listener> listener{};  // none: it is only planned, not run
+};
+
+class ServedUpdates : public Updates {
+ public:
+  std::size_t workers() const override { return attendance_.workers(); }
+  void begin() override;
+  void start_epoch(int, std::size_t) override {}
+  void complete() override;
+  const FlatBuffer& gradients() override { return gradients_; }
+  void measure_statistics(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
+  void finish(ExitCode code, const std::string& reason) override;
+  std::vector<std::string> take_messages() override;
+  UpdateSeconds seconds() const override { return {.exposed = seconds_waited_}; }
+  nlohmann::ordered_json summary_fields() const override;
+
+ protected:
+  /// Throws InputError for settings that do not go with it.
+  ServedUpdates(const UpdateParts& parts, const ServiceOptions& service);
+
+  /// What a push of each worker consists of.
+  virtual std::vector<std::size_t> partials() const = 0;
+  virtual std::vector<std::size_t> lanes_by_worker() const = 0;
+
+  /// The next arrival, if one comes within a moment. Knows who is there.
+  std::optional<Arrival> next_arrival();
+
+  /// What all servers know of the update that was made, the one after `order.step`.
+  void agree(const UpdateOrder& order, std::int64_t workers_signal, Update& update);
+
+  /// New running statistics from what `lanes` lanes found.
+  void follow(std::span<const float> found, std::size_t lanes);
+  /// Notes what a worker said of its batch, and of that before it.
+  void note(int worker, const Push& push);
+  std::span<const StepReport> reports() const { return reports_; }
+
+  ServerPort& port() { return *port_; }
+  bool is_first() const { return parts_.comm.is_first(); }
+  std::span<const float> own_values() const { return parts_.values.view(own_); }
+
+  UpdateParts parts_;
+  Range own_;             // this server's, of the flat buffer
+  FlatBuffer gradients_;  // of the last update, in its range
+  Attendance attendance_;
+  Stopwatch since_update_;
+
+ private:
+  /// What servers tell each other.
+  struct Told {
+    std::int64_t stop_signal = 0, diverged = 0;
+  };
+
+  bool meets_after(std::size_t step) const;
+  void share(FlatBuffer& numbers);
+
+  ServiceOptions service_;
+  std::unique_ptr<ServerPort> port_;
+  bool complete_ = true;
+  Told told_;
+  double seconds_waited_ = 0;
+  std::vector<StepReport> reports_;  // by worker, the last
+  std::vector<double> slept_;        // by worker, in all
+  std::mutex mutex_;                 // of the messages, which the port's threads add
+  std::vector<std::string> messages_;
+};
+
+/// The server of the strategy that the settings name.
+UpdatesMaker served_updates(const ServiceOptions& service);
+
+}  // namespace convoy

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/simulated_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/train/simulated_ranks.h"
+
+namespace convoy {
+namespace {
+
+LinkOptions server_link(const SimSettings& sim) {
+  const double gbps = sim.server_gbps > 0 ? sim.server_gbps : sim.bandwidth_gbps;
+  return {.latency = sim.latency_us * 1e-6, .bandwidth = gbps * 1e9 / 8};
+}
+
+InputError no_resume(const Settings& settings) {
+  return {InputKind::settings,
+          {.where = "train.resume",
+           .found = settings.train.resume,
+           .expected = "nothing: a virtual run has gradients under way that no checkpoint keeps",
+           .hint = "begin again, it repeats exactly"}};
+}
+
+}  // namespace
+
+UpdatesMaker simulated_updates(int workers) {
+  return [workers](const UpdateParts& parts) -> std::unique_ptr<Updates> {
+    if (!parts.settings.train.resume.empty()) throw no_resume(parts.settings);
+    if (parts.settings.strategy.name == kPsAsync) {
+      return std::make_unique<SimulatedServer>(parts, workers);
+    }
+    return std::make_unique<SimulatedRanks>(parts, workers);
+  };
+}
+
+SimulatedServer::SimulatedServer(const UpdateParts& parts, int workers)
+    : parts_(parts),
+      course_(parts.settings, parts.work, workers),
+      server_(chosen_async_server(parts.settings, parts.work.layout, course_),
+              {parts.work.layout, {0, parts.values.size()}, parts.values, parts.optimizer,
+               parts.clip},
+              parts.team),
+      network_(parts.work.model, parts.work.layout,
+               chosen_network(
+                   parts.settings,
+                   Lanes::most_samples(
+                       static_cast<std::size_t>(parts.settings.train.batch_size),
+                       course_.lanes)),
+               parts.team),
+      lanes_(network_, parts.work.layout, all_lanes(course_.lanes), parts.team),
+      filler_(parts.work.data.train, parts.work.normalization,
+              training_loader(parts.settings, parts.work, {}).augmentation, parts.settings.train.seed),
+      images_(static_cast<std::size_t>(parts.settings.train.batch_size) *
+              parts.work.data.train.shape.size()),
+      labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
+      times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
+             parts.settings.train.seed),
+      to_server_(server_link(parts.settings.sim)),
+      from_server_(server_link(parts.settings.sim)) {
+  workers_.reserve(static_cast<std::size_t>(workers));
+  for (int worker = 0; worker < workers; ++worker) {
+    workers_.emplace_back(parts, chosen_delay(parts.settings, worker, workers));
+  }
+}
+
+std::size_t SimulatedServer::samples_per_epoch() const {
+  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+}
+
+/// Of a push, and of the values that go back.
+std::uint64_t SimulatedServer::message_bytes() const {
+  return parts_.work.layout.parameter_count() * sizeof(float);
+}
+
+void SimulatedServer::begin() {
+  const int count = static_cast<int>(workers_.size());
+  for (int worker = 0; worker < count; ++worker) server_.set_connected(worker, true);
+  for (int worker = 0; worker < count; ++worker) give_work(worker);
+}
+
+/// Who is too far ahead waits.
+void SimulatedServer::give_work(int worker) {
+  if (!server_.may_go_on(worker)) {
+    waiting_.push_back(worker);
+    return;
+  }
+  const Assignment next = server_.pull(worker);
+  if (next.over) return;
+  compute(worker, next);
+  VirtualWorker& one = at(worker);
+  const double arrives = from_server_.send(events_.now(), message_bytes());
+  const double computing = times_.seconds(worker, next.sequence, one.push.samples);
+  one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
+  one.push.own_seconds = computing + one.push.slept_seconds;
+  one.slept += one.push.slept_seconds;
+  events_.schedule(arrives + one.push.own_seconds, {EventKind::computed, worker});
+}
+
+void SimulatedServer::release_waiting() {
+  for (const int worker : std::exchange(waiting_, {})) give_work(worker);
+}
+
+BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
+  VirtualWorker& one = at(worker);
+  const AsyncCourse::Place place = course_.place(worker, sequence);
+  if (place.epoch != one.epoch) {
+    one.order = epoch_order(course_.parts[static_cast<std::size_t>(worker)],
+                            parts_.settings.train.seed, place.epoch,
+                            static_cast<std::uint32_t>(worker));
+    one.epoch = place.epoch;
+  }
+  const auto size = static_cast<std::size_t>(parts_.settings.train.batch_size);
+  const std::size_t first = place.batch * size;
+  const std::size_t count = std::min(size, one.order.size() - first);
+  const auto images = images_.span().first(count * parts_.work.data.train.shape.size());
+  const auto labels = labels_.span().first(count);
+  filler_.fill(place.epoch, std::span(one.order).subspan(first, count), images, labels);
+  return Samples{images, labels};
+}
+
+/// The gradient of the worker's next batch with the values now.
+void SimulatedServer::compute(int worker, const Assignment& next) {
+  const Stopwatch watch;
+  VirtualWorker& one = at(worker);
+  const BatchShare share = batch(worker, next.sequence);
+  lanes_.run(share, parts_.values,
+             course_.key(parts_.settings.train.seed, worker, next.sequence), nobody_);
+  one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
+  for (const LossSum& lane : lanes_.losses()) {
+    one.push.lanes.push_back({lane.loss, lane.correct, lane.samples});
+  }
+  std::ranges::copy(lanes_.gradients().whole().numbers(), one.gradients.data());
+  std::ranges::copy(lanes_.found_statistics().whole().numbers(), one.statistics.data());
+  seconds_computing_ += watch.seconds();
+}
+
+std::optional<Update> SimulatedServer::make(const UpdateOrder& order) {
+  while (!events_.empty()) {
+    const Event event = events_.next();
+    clock_.advance_to(events_.now());
+    if (event.kind == EventKind::arrived) return apply(event.worker, order);
+    events_.schedule(to_server_.send(events_.now(), message_bytes()),
+                     {EventKind::arrived, event.worker});
+  }
+  return std::nullopt;
+}
+
+std::optional<Update> SimulatedServer::apply(int worker, const UpdateOrder& order) {
+  VirtualWorker& one = at(worker);
+  const Applied applied = server_.push(worker, one.push, one.gradients, order.rates);
+  check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
+  last_ = static_cast<std::size_t>(worker);
+  Update made{.rate = applied.rate,
+              .seconds = events_.now() - last_update_,
+              .first_reporter = last_,
+              .stop_signal = order.stop_signal,
+              .gather_resources = order.gather_resources};
+  for (const LaneLoss& lane : one.push.lanes) {
+    made.loss += {lane.loss, lane.correct, lane.samples};
+  }
+  made.diverged = !std::isfinite(made.loss.loss);
+  last_update_ = events_.now();
+  report_ = {.own_seconds = one.push.own_seconds};
+  made.reports = {&report_, 1};
+  follow_statistics(one.statistics.numbers(), std::min(made.loss.samples, course_.lanes),
+                    parts_.statistics.view({0, parts_.statistics.size()}));
+  give_work(worker);
+  release_waiting();
+  return made;
+}
+
+UpdateSeconds SimulatedServer::seconds() const {
+  double slept = 0;
+  for (const VirtualWorker& worker : workers_) slept += worker.slept;
+  return {.slept = slept};
+}
+
+UpdateMemory SimulatedServer::memory() const {
+  const std::size_t one =
+      (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
+  const std::size_t copies = async_server_bytes(
+      chosen_async_server(parts_.settings, parts_.work.layout, course_),
+      parts_.work.layout, {0, parts_.values.size()});
+  return {.gradients = lanes_.gradient_bytes() + workers_.size() * one + copies,
+          .activations = network_.arena_bytes()};
+}
+
+std::string SimulatedServer::plan() const {
+  const Settings& settings = parts_.settings;
+  return fmt::format(
+      "cluster   {} virtual worker{}, 1 server, strategy {}, partition {}, staleness "
+      "bound {}\n"
+      "clock     virtual: {:.4g} ms a batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
+      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      workers_.size(), workers_.size() == 1 ? "" : "s", strategy(),
+      settings.data.partition, settings.ps.max_staleness,
+      batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
+      settings.sim.latency_us, settings.sim.bandwidth_gbps, settings.train.batch_size,
+      settings.ps.compensation);
+}
+
+nlohmann::ordered_json SimulatedServer::step_fields() {
+  nlohmann::ordered_json fields = take_staleness_fields(server_.staleness());
+  fields["virtual_seconds"] = clock_.seconds();
+  return fields;
+}
+
+nlohmann::ordered_json SimulatedServer::summary_fields() const {
+  return {{"simulated", true},
+          {"virtual_seconds", clock_.seconds()},
+          {"computing_seconds", seconds_computing_},
+          {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
+          {"staleness", staleness_json(server_.staleness())}};
+}
+
+}  // namespace convoy

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/sync_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+SyncService::SyncService(const UpdateParts& parts, const ServiceOptions& service)
+    : ServedUpdates(parts, service),
+      order_(chosen_lanes(parts.settings, service.workers), service.workers),
+      samples_(samples_of_lanes(parts.settings, parts.work, order_.lanes())),
+      pushed_(workers()) {}
+
+std::size_t SyncService::per_epoch() const {
+  const auto batch = static_cast<std::size_t>(parts_.settings.train.batch_size);
+  return (samples_ + batch - 1) / batch;
+}
+
+std::vector<std::size_t> SyncService::partials() const {
+  std::vector<std::size_t> counts;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    counts.push_back(order_.partials_of(worker).size());
+  }
+  return counts;
+}
+
+std::vector<std::size_t> SyncService::lanes_by_worker() const {
+  std::vector<std::size_t> counts;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    counts.push_back(order_.lanes_of(worker).size());
+  }
+  return counts;
+}
+
+void SyncService::assign(int worker, std::size_t step) {
+  port().assign(worker, {.sequence = step, .version = step}, own_values());
+}
+
+std::optional<Update> SyncService::make(const UpdateOrder& order) {
+  for (const int worker : std::exchange(waiting_, {})) assign(worker, order.step);
+  std::ranges::fill(pushed_, std::nullopt);
+  while (!all_there()) {
+    if (const auto arrival = next_arrival()) {
+      take(*arrival, order.step);
+    } else {
+      check_attendance();
+    }
+  }
+  Update made{.rate = order.rates.rate, .reports = reports()};
+  made.loss = update(order);
+  made.diverged = !std::isfinite(made.loss.loss);
+  made.seconds = since_update_.seconds();
+  since_update_.restart();
+  const auto signal = std::ranges::max(reports(), {}, &StepReport::stop_signal);
+  agree(order, signal.stop_signal, made);
+  return made;
+}
+
+/// A worker that comes back after its push is not asked for it again.
+void SyncService::take(const Arrival& arrival, std::size_t step) {
+  auto& pushed = pushed_[static_cast<std::size_t>(arrival.worker)];
+  if (arrival.kind == Arrival::Kind::lost) {
+    std::erase(waiting_, arrival.worker);
+  } else if (arrival.kind == Arrival::Kind::joined && pushed) {
+    waiting_.push_back(arrival.worker);
+  } else if (arrival.kind == Arrival::Kind::joined || arrival.push.sequence < step) {
+    assign(arrival.worker, step);
+  } else if (arrival.push.sequence > step || arrival.push.version != step) {
+    port().refuse(arrival.worker,
+                  fmt::format("a push of batch {} from version {}, expected {}",
+                              arrival.push.sequence, arrival.push.version, step));
+  } else {
+    pushed = arrival;
+    waiting_.push_back(arrival.worker);
+    note(arrival.worker, arrival.push);
+  }
+}
+
+bool SyncService::all_there() const {
+  return std::ranges::all_of(pushed_, [](const auto& push) { return push.has_value(); });
+}
+
+void SyncService::check_attendance() const {
+  const ClusterSettings& cluster = parts_.settings.cluster;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    const bool came = attendance_.has_come(worker);
+    const double limit = came ? cluster.operation_timeout : cluster.timeout;
+    if (attendance_.seconds_missing(worker) < limit) continue;
+    throw PeerError(parts_.comm.ranks() + worker,
+                    fmt::format("worker {} has not come{} for {:.0f} s", worker,
+                                came ? " back" : "", limit));
+  }
+}
+
+/// Workers have their lanes in order, so their partials are in the tree's order.
+void SyncService::add(std::span<const std::span<const float>> pushed,
+                      std::span<float> sum) const {
+  std::vector<const float*> partials;
+  for (const std::span<const float> numbers : pushed) {
+    for (std::size_t at = 0; at < numbers.size(); at += sum.size()) {
+      partials.push_back(numbers.data() + at);
+    }
+  }
+  order_.add(partials, sum);
+}
+
+LossSum SyncService::update(const UpdateOrder& order) {
+  LossSum loss;
+  std::vector<std::span<const float>> gradients, statistics;
+  for (const auto& arrival : pushed_) {
+    gradients.push_back(arrival->gradients);
+    statistics.push_back(arrival->statistics);
+    for (const LaneLoss& lane : arrival->push.lanes) {
+      loss += {lane.loss, lane.correct, lane.samples};
+    }
+  }
+  add(gradients, gradients_.view(own_));
+  const float scale = parts_.clip == nullptr ? 1.0f : parts_.clip->scale(gradients_);
+  parts_.optimizer.start_step(order.step, order.rates);
+  parts_.optimizer.update(own_, parts_.values, {gradients_, scale});
+  if (is_first() && parts_.statistics.size() > 0) {
+    std::vector<float> found(parts_.statistics.size());
+    add(statistics, found);
+    follow(found, std::min(loss.samples, order_.lanes()));
+  }
+  return loss;
+}
+
+UpdateMemory SyncService::memory() const {
+  return {.gradients = (1 + order_.partials()) * own_.size() * sizeof(float)};
+}
+
+std::string SyncService::plan() const {
+  return fmt::format(
+      "cluster   {} worker{}, {} server{}, strategy {}, {} of {} parameters here\n"
+      "batch     {} samples an update in {} lanes: the same bits as on one rank\n",
+      workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
+      parts_.comm.ranks() == 1 ? "" : "s", strategy(), with_commas(own_.size()),
+      with_commas(parts_.work.layout.size()), parts_.settings.train.batch_size,
+      order_.lanes());
+}
+
+}  // namespace convoy

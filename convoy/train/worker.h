@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker: computes gradients for parameter servers, batch after batch, as it is told.
+//
+// It keeps no count: an assignment says which batch is next, and with which values. So a
+// worker that takes the place of one that died goes on where that one was.
+
+#pragma once
+
+#include <functional>
+
+#include "convoy/base/thread_team.h"
+#include "convoy/loader/loader.h"
+#include "convoy/network/lanes.h"
+#include "convoy/ps/worker_port.h"
+#include "convoy/train/async_course.h"
+#include "convoy/train/own_work.h"
+#include "convoy/train/stop_request.h"
+#include "convoy/train/workload.h"
+
+namespace convoy {
+
+struct WorkerPlace {
+  int worker = 0, workers = 1;
+  int servers = 1;
+};
+
+class Worker {
+ public:
+  /// Loads the data, builds the model. Throws InputError for anything that does not fit.
+  Worker(const Settings& settings, const WorkerPlace& place);
+
+  /// Of the flat buffer, by server.
+  std::vector<Range> ranges() const;
+
+  /// Works until the servers say that the run is over; returns how it ended. `on_step`
+  /// hears the version of the values it works with. Throws PeerError.
+  Assignment run(WorkerPort& port, const StopRequest& stop,
+                 const std::function<void(std::size_t)>& on_step);
+
+ private:
+  /// What of the samples is whose, and what that is called.
+  struct Plan {
+    std::size_t lanes;
+    LanePart part;
+    std::vector<std::uint32_t> samples;
+    std::uint32_t order;  // whose
+  };
+
+  Plan plan() const;
+  const Batch& batch(std::uint64_t sequence);
+  PassKey key(std::uint64_t sequence) const;
+  Push compute(const Assignment& next);
+
+  Settings settings_;
+  WorkerPlace place_;
+  Workload work_;
+  std::optional<AsyncCourse> course_;  // if it has its own pace
+  Plan plan_;
+  ThreadTeam team_;
+  FlatBuffer values_;
+  Network network_;
+  Lanes lanes_;
+  PassListener nobody_;
+  OwnWork own_work_;
+  Loader loader_;
+  std::optional<std::uint64_t> last_;  // batch that the loader gave
+  double data_told_ = 0;
+};
+
+}  // namespace convoy
