@@ -29,6 +29,17 @@ void add_setting_flag(CLI::App& command, SettingArguments& settings,
       help + " (" + setting + ")");
 }
 
+Place place_with(int servers, const ClusterSettings& cluster,
+                 const Environment& environment) {
+  return find_place({.nproc_per_node = cluster.nproc_per_node,
+                     .nnodes = cluster.nnodes,
+                     .node_rank = cluster.node_rank,
+                     .master_addr = cluster.master_addr,
+                     .master_port = cluster.master_port,
+                     .servers = servers},
+                    environment);
+}
+
 }  // namespace
 
 void add_cluster_flags(CLI::App& command, SettingArguments& settings) {
@@ -36,7 +47,7 @@ void add_cluster_flags(CLI::App& command, SettingArguments& settings) {
     add_setting_flag(command, settings, flags, setting, help);
   };
   add("-n,--nproc-per-node,--nproc_per_node", "cluster.nproc_per_node",
-      "ranks on each machine");
+      "ranks on each machine; of a parameter server the workers there");
   add("--nnodes", "cluster.nnodes", "machines");
   add("--node-rank,--node_rank", "cluster.node_rank", "which of them this is, from 0");
   add("--master-addr,--master_addr", "cluster.master_addr", "address of machine 0");
@@ -52,13 +63,13 @@ Settings given_settings(const Environment& environment) {
                           {.names = known_names(), .folders = {}});
 }
 
-Place place_of(const ClusterSettings& cluster, const Environment& environment) {
-  return find_place({.nproc_per_node = cluster.nproc_per_node,
-                     .nnodes = cluster.nnodes,
-                     .node_rank = cluster.node_rank,
-                     .master_addr = cluster.master_addr,
-                     .master_port = cluster.master_port},
-                    environment);
+Place place_of(const Settings& settings, const Environment& environment) {
+  const bool has_servers = settings.strategy.name.starts_with("ps_");
+  return place_with(has_servers ? settings.ps.servers : 0, settings.cluster, environment);
+}
+
+Place place_without_servers(const Settings& settings, const Environment& environment) {
+  return place_with(0, settings.cluster, environment);
 }
 
 int drawing_width(const Environment& environment) {
@@ -81,6 +92,7 @@ ExitCode launch_ranks(const Settings& settings, const Place& place,
                  .silence = milliseconds(settings.cluster.operation_timeout),
                  .pin = settings.cluster.pin,
                  .threads = settings.cluster.threads,
+                 .restarts = settings.ps.restarts,
                  .terminal_width = draws ? terminal_width(stdout) : 0,
                  .quietly = quietly});
 }

@@ -21,8 +21,12 @@ bool has_given_settings(const Environment& environment);
 /// Those. Requires: there are some.
 Settings given_settings(const Environment& environment);
 
-/// What this process does in the job that the settings describe.
-Place place_of(const ClusterSettings& cluster, const Environment& environment);
+/// What this process does in the training that the settings describe. With a strategy of
+/// parameter servers there are `ps.servers` of them.
+Place place_of(const Settings& settings, const Environment& environment);
+
+/// What it does in a job whose ranks are all alike, whatever the strategy.
+Place place_without_servers(const Settings& settings, const Environment& environment);
 
 /// Columns of the terminal that this process draws on; 0: it draws on none.
 int drawing_width(const Environment& environment);

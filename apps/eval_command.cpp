@@ -9,7 +9,7 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
-#include "apps/rank.h"
+#include "apps/join.h"
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
 #include "convoy/base/text.h"
@@ -132,7 +132,7 @@ ExitCode eval(const EvalArguments& arguments,
   });
   const Settings settings = is_launched ? given_settings(environment)
                                         : eval_settings(arguments, target.checkpoint());
-  const Place place = place_of(settings.cluster, environment);
+  const Place place = place_without_servers(settings, environment);
   if (place.duty == Duty::launch) {
     return launch_ranks(settings, place, command_line, /*quietly=*/false);
   }

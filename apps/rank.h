@@ -4,23 +4,14 @@
 
 #pragma once
 
-#include <functional>
-
+#include "apps/join.h"
 #include "apps/training.h"
-#include "convoy/comm/comm.h"
-#include "convoy/launch/place.h"
 
 namespace convoy {
 
-class Membership;
-
-/// What a rank does in a job: with its settings, connected to the others, and with the
-/// store that all of them share.
-using RankWork = std::function<ExitCode(const Settings&, Comm&, Membership&)>;
-
-/// Joins the job, connects to the other ranks and works. When a peer is lost, waits for
-/// the verdict on who it was.
-ExitCode join_and_work(Settings settings, const Place& place, const RankWork& work);
+/// The view of a rank whose job is told of the run's folder and of every step. The job
+/// has to outlive it.
+TrainingView told_to(Membership& job, const TrainingView& view);
 
 /// Joins the job and trains.
 ExitCode join_and_train(const Settings& settings, const Place& place,

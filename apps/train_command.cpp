@@ -48,7 +48,7 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   const Environment environment = current_environment();
   const ResumedSettings resumed = settings_of(arguments, environment);
   const Settings& settings = resumed.settings;
-  const Place place = place_of(settings.cluster, environment);
+  const Place place = place_of(settings, environment);
   if (place.rank == 0) say_of_resume(resumed, mode_of(arguments));
   if (arguments.dry_run) {
     say_plan(settings, place);

@@ -17,8 +17,10 @@ inline constexpr const char* kCompleteKey = "job/complete";  // all ranks are he
 inline constexpr const char* kFailedKey = "job/failed";  // a Verdict; the first stands
 inline constexpr const char* kSignalKey = "job/signal";  // a number to pass on
 inline constexpr const char* kRunFolderKey = "job/run_folder";
-inline constexpr const char* kDonePrefix = "done/";  // + "node 1": its exit code
-inline constexpr const char* kLostPrefix = "lost/";  // + "rank 2": a Loss
+inline constexpr const char* kServedKey = "job/served";     // all servers ended well
+inline constexpr const char* kGivenUpPrefix = "given_up/";  // + "rank 2": its end
+inline constexpr const char* kDonePrefix = "done/";         // + "node 1": its exit code
+inline constexpr const char* kLostPrefix = "lost/";         // + "rank 2": a Loss
 inline constexpr const char* kSaidPrefix = "said/";  // + hash: who says this message
 inline constexpr const char* kPeerPrefix = "peer/";  // + "rank 2": its PeerError
 

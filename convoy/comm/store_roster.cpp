@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <vector>
 
 #include "convoy/base/sha256.h"
@@ -60,9 +61,21 @@ std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
   return refuse(fmt::format("the place is taken by {}", describe(holder->second)));
 }
 
+void StoreRoster::release(const Hello& hello) {
+  if (is_elastic(hello)) ranks_.erase(hello.number);
+}
+
+bool StoreRoster::is_elastic(const Hello& hello) const {
+  return hello.kind == PeerKind::rank && hello.number >= awaited();
+}
+
 bool StoreRoster::is_complete() const {
-  return static_cast<int>(ranks_.size()) == options_.ranks &&
-         static_cast<int>(nodes_.size()) == options_.nodes;
+  return come() == awaited() && static_cast<int>(nodes_.size()) == options_.nodes;
+}
+
+/// How many of the awaited ranks are there.
+int StoreRoster::come() const {
+  return static_cast<int>(std::distance(ranks_.begin(), ranks_.lower_bound(awaited())));
 }
 
 std::string StoreRoster::missing() const {
@@ -78,18 +91,20 @@ std::string StoreRoster::missing_nodes() const {
 }
 
 std::string StoreRoster::missing_ranks() const {
-  return fmt::format("{} of {} ranks, missing: {}", ranks_.size(), options_.ranks,
-                     list_missing(options_.ranks, ranks_, [&](int rank) {
+  return fmt::format("{} of {} ranks, missing: {}", come(), awaited(),
+                     list_missing(awaited(), ranks_, [&](int rank) {
                        const std::string host = host_of_rank(rank);
                        const std::string name = name_of(PeerKind::rank, rank);
                        return host.empty() ? name : fmt::format("{} (on {})", name, host);
                      }));
 }
 
-/// Where its node's launcher runs, if there is one. Nodes have equally many ranks.
+/// Where its node's launcher runs, if there is one. Nodes have equally many ranks, but
+/// for those that are awaited when others are elastic.
 std::string StoreRoster::host_of_rank(int rank) const {
   if (options_.nodes == 0) return "";
-  const auto node = nodes_.find(rank / (options_.ranks / options_.nodes));
+  const int number = options_.elastic_from ? 0 : rank / (options_.ranks / options_.nodes);
+  const auto node = nodes_.find(number);
   return node == nodes_.end() ? "" : node->second.host;
 }
 

@@ -166,6 +166,7 @@ class StoreServer::Loop {
   bool handle_messages(Connection connection) {
     while (const auto message = connection->in.next(kMostMessage)) {
       if (message->kind == MessageKind::leave) {
+        roster_.release(connection->hello);
         connections_.erase(connection);
         return false;
       }
@@ -310,13 +311,20 @@ class StoreServer::Loop {
   }
 
   void lose(Connection connection, Loss loss) {
-    const Hello& hello = connection->hello;
+    const Hello hello = connection->hello;
     const std::string at =
         connection->step > 0 ? fmt::format(" (at step {})", connection->step) : "";
     loss.text = fmt::format("{} {}{}", describe(hello), loss.text, at);
     const std::string key = kLostPrefix + name_of(hello.kind, hello.number);
     connections_.erase(connection);
+    roster_.release(hello);
+    if (roster_.is_elastic(hello)) return log_elastic(loss);
     set(key, bytes_of(encode(loss)));
+  }
+
+  /// The others go on. A death is its launcher's to tell, if it has one.
+  void log_elastic(const Loss& loss) const {
+    if (loss.silent || options_.roster.nodes == 0) log(loss.text);
   }
 
   void log(const std::string& line) const {

@@ -6,9 +6,10 @@
 //
 // It admits who proves to know the job's token and holds a place of the job that is free.
 // A session stays open for as long as its rank or agent lives; one that closes without a
-// leave, or is silent for too long, is a loss, which all who watch hear of at once. Who
-// proves nothing is dropped after a moment and logged, and disturbs nobody: one thread
-// serves all, waits for none, and keeps few connections whose owner it does not know.
+// leave, or is silent for too long, is a loss, which all who watch hear of at once; that
+// of an elastic rank is only logged, and its place is free again. Who proves nothing is
+// dropped after a moment and logged, and disturbs nobody: one thread serves all, waits
+// for none, and keeps few connections whose owner it does not know.
 //
 // While ranks are missing it says every few seconds who. When time is up it sets
 // kFailedKey, when all are there kCompleteKey.

@@ -65,6 +65,22 @@ EndKind kind_of(int wait_status) {
   }
 }
 
+EndKind kind_of_worker(int wait_status) {
+  const EndKind kind = kind_of(wait_status);
+  if (!WIFEXITED(wait_status)) return kind;
+  switch (static_cast<ExitCode>(WEXITSTATUS(wait_status))) {
+    case ExitCode::diverged:
+    case ExitCode::interrupted_twice:
+      return EndKind::stopped;
+    case ExitCode::not_admitted:
+      return EndKind::failed;
+    case ExitCode::rank_failed:
+      return EndKind::collateral;
+    default:
+      return kind;
+  }
+}
+
 ExitCode code_of(int wait_status) {
   if (kind_of(wait_status) == EndKind::failed) return ExitCode::rank_failed;
   return static_cast<ExitCode>(WEXITSTATUS(wait_status));
@@ -83,14 +99,26 @@ std::string signal_name(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string report(const DeadRank& dead) {
+std::string headline(const DeadRank& dead) {
   const std::string when = dead.step > 0 ? fmt::format(" at step {}", dead.step) : "";
-  std::string text = fmt::format("rank {} on {} (pid {}) failed{}: {}", dead.rank,
-                                 dead.host, dead.pid, when, dead.how);
+  const std::string why = dead.why.empty() ? "" : ", " + dead.why;
+  if (dead.role.empty()) {
+    return fmt::format("rank {} on {} (pid {}) failed{}: {}{}", dead.rank, dead.host,
+                       dead.pid, when, dead.how, why);
+  }
+  const char* verb = dead.how.starts_with("killed") ? "was" : "ended with";
+  return fmt::format("{} (rank {}, pid {}) {} {}{}{}", dead.role, dead.rank, dead.pid,
+                     verb, dead.how, when, why);
+}
+
+std::string last_words(const DeadRank& dead) {
+  std::string text;
   if (!dead.last_lines.empty()) text += "\n  its last lines:";
   for (const std::string& line : dead.last_lines) text += "\n    | " + line;
   if (!dead.log.empty()) text += "\n  its log: " + dead.log;
   return text;
 }
+
+std::string report(const DeadRank& dead) { return headline(dead) + last_words(dead); }
 
 }  // namespace convoy

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/socket.h"
 #include "convoy/comm/store_server.h"
+#include "convoy/launch/own_cores.h"
 #include "convoy/launch/rank_variables.h"
 #include "convoy/launch/supervisor.h"
 #include "convoy/launch/token.h"
@@ -45,7 +46,8 @@ std::unique_ptr<StoreServer> host_service(const LaunchOptions& options,
       StoreServerOptions{.token = token,
                          .roster = {.ranks = place.ranks,
                                     .nodes = place.nodes,
-                                    .settings = options.compared},
+                                    .settings = options.compared,
+                                    .elastic_from = elastic_from(place)},
                          .join_timeout = options.join_timeout,
                          .silence = options.silence,
                          .log = LogLines(notices)});
@@ -98,12 +100,12 @@ Briefing brief(const LaunchOptions& options, const Place& place, const std::stri
 }
 
 Cores cores_for(const LaunchOptions& options, int local_rank, const Cores& cores) {
-  return options.pin ? cores_of(local_rank, options.place.local_ranks, cores) : Cores{};
+  return options.pin ? cores_for(options.place, local_rank, cores) : Cores{};
 }
 
 int threads_for(const LaunchOptions& options, int local_rank, const Cores& cores) {
   if (options.threads > 0) return options.threads;
-  return threads_of(local_rank, options.place.local_ranks, cores);
+  return threads_for(options.place, local_rank, cores);
 }
 
 SpawnOptions rank_options(const LaunchOptions& options, const Briefing& briefing,
@@ -125,16 +127,17 @@ void say_plan(const LaunchOptions& options, const Place& place, const Cores& cor
               Console& console) {
   if (options.quietly) return;
   console.line(Stream::out, "",
-               fmt::format("launch    {} ranks on {}, node {} of {}, rendezvous at {}:{}",
-                           place.local_ranks, host_name(), place.node, place.nodes,
+               fmt::format("launch    {} on {}, node {} of {}, rendezvous at {}:{}",
+                           describe_ranks(place), host_name(), place.node, place.nodes,
                            place.master_address, place.master_port));
   for (int i = 0; i < place.local_ranks; ++i) {
     const Cores part = cores_for(options, i, cores);
     const int threads = threads_for(options, i, cores);
-    console.line(Stream::out, "",
-                 fmt::format("          rank {}: {} thread{}, {}", place.rank + i,
-                             threads, threads == 1 ? "" : "s",
-                             part.empty() ? "not pinned" : "cores " + to_text(part)));
+    console.line(
+        Stream::out, "",
+        fmt::format("          {}: {} thread{}, {}", role_name(place, place.rank + i),
+                    threads, threads == 1 ? "" : "s",
+                    part.empty() ? "not pinned" : "cores " + to_text(part)));
   }
 }
 
@@ -158,7 +161,8 @@ ExitCode launch(const LaunchOptions& options) {
   if (service) place.master_port = service->port();
   say_where(place, console);
   StoreClient session(session_options(options, place, token, notices));
-  for (const char* prefix : {"job/", kLostPrefix, kPeerPrefix, kDonePrefix}) {
+  for (const char* prefix :
+       {"job/", kLostPrefix, kPeerPrefix, kGivenUpPrefix, kDonePrefix}) {
     session.watch(prefix);
   }
 
@@ -166,10 +170,12 @@ ExitCode launch(const LaunchOptions& options) {
   StepBoard steps(place.local_ranks);
   const Briefing briefing = brief(options, place, token, steps);
   say_plan(options, place, briefing.cores, console);
-  Supervisor supervisor(place, {console, session, notices, steps, signals});
-  for (int i = 0; i < place.local_ranks; ++i) {
-    supervisor.add(spawn(rank_options(options, briefing, i, steps.file())));
-  }
+  const auto start = [&](int local_rank) {
+    return spawn(rank_options(options, briefing, local_rank, steps.file()));
+  };
+  Supervisor supervisor(place, {console, session, notices, steps, signals},
+                        {.start = start, .again = options.restarts});
+  supervisor.start_ranks();
   const ExitCode code = supervisor.run();
   session.leave();
   constexpr auto kToLeave = std::chrono::seconds(3);  // for the other nodes

@@ -6,6 +6,9 @@
 //     node 0 hosts the rendezvous; all launchers and all ranks hold sessions with it
 //     each rank runs this program again, told its place by variables (rank_variables.h)
 //
+// Where there are parameter servers, they are the first ranks of node 0, and workers that
+// die are started again.
+//
 // On one machine nothing need be said: the rendezvous listens on loopback, on a port that
 // is free, with a token made for this job.
 
@@ -28,7 +31,8 @@ struct LaunchOptions {
   std::chrono::milliseconds join_timeout = std::chrono::seconds(300);
   std::chrono::milliseconds silence = std::chrono::seconds(60);
   bool pin = true;
-  int threads = 0;         // of a rank; 0: its part of the cores
+  int threads = 0;         // of a rank; 0: its part of the cores, and a server one
+  int restarts = 0;        // how often a worker that dies is started again
   int terminal_width = 0;  // of the launcher's output; 0: it is no terminal
   bool quietly = false;    // says nothing but what went wrong
   int out = 1, err = 2;    // files the ranks' lines go to

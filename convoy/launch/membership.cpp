@@ -24,6 +24,11 @@ std::unique_ptr<StepBoard> board_of(const Place& place, const Environment& envir
                                      place.local_ranks);
 }
 
+/// Who hosts the rendezvous of ranks that somebody else started.
+std::string founder_of(const Place& place) {
+  return place.servers > 0 ? "parameter server 0 (rank 0)" : "rank 0";
+}
+
 }  // namespace
 
 Membership::Membership(const Place& place, const Environment& environment,
@@ -31,21 +36,21 @@ Membership::Membership(const Place& place, const Environment& environment,
     : place_(place), options_(options), steps_(board_of(place, environment)) {
   const bool launched = place.starter == Starter::convoy;
   const bool by_file = !launched && place.one_machine();
-  std::string token = token_of_environment(environment).value_or("");
-  if (token.empty() && !by_file) throw no_token_error();
+  token_ = token_of_environment(environment).value_or("");
+  if (token_.empty() && !by_file) throw no_token_error();
   if (!launched && place.rank == 0) {
-    if (token.empty()) token = random_token();
-    host(token, options);
+    if (token_.empty()) token_ = random_token();
+    host(token_, options);
   } else if (by_file) {
     const Meeting meeting = MeetingFile::wait_for(place, options.join_timeout);
     place_.master_address = "127.0.0.1";
     place_.master_port = meeting.port;
-    if (token.empty()) token = meeting.token;
+    if (token_.empty()) token_ = meeting.token;
   }
   session_ = std::make_unique<StoreClient>(StoreClientOptions{
       .address = place_.master_address,
       .port = place_.master_port,
-      .token = token,
+      .token = token_,
       .hello = {.kind = PeerKind::rank,
                 .number = place.rank,
                 .ranks = place.ranks,
@@ -59,7 +64,8 @@ Membership::Membership(const Place& place, const Environment& environment,
       .on_service_lost =
           [this, launched](const std::string& why) {
             if (launched || !options_.on_verdict) return;
-            options_.on_verdict({ExitCode::rank_failed, "lost rank 0: " + why});
+            options_.on_verdict(
+                {ExitCode::rank_failed, "lost " + founder_of(place_) + ": " + why});
           }});
   notified_ = session_.get();
   if (!launched) session_->watch(kLostPrefix);
@@ -79,12 +85,14 @@ void Membership::host(const std::string& token, const MembershipOptions& options
                               : listen_on(place_.master_address, place_.master_port);
   service_ = std::make_unique<StoreServer>(
       std::move(listener),
-      StoreServerOptions{
-          .token = token,
-          .roster = {.ranks = place_.ranks, .nodes = 0, .settings = options.compared},
-          .join_timeout = options.join_timeout,
-          .silence = options.silence,
-          .log = options.log});
+      StoreServerOptions{.token = token,
+                         .roster = {.ranks = place_.ranks,
+                                    .nodes = 0,
+                                    .settings = options.compared,
+                                    .elastic_from = elastic_from(place_)},
+                         .join_timeout = options.join_timeout,
+                         .silence = options.silence,
+                         .log = options.log});
   if (by_file) {
     meeting_.emplace(place_, Meeting{service_->port(), token});
     place_.master_address = "127.0.0.1";

@@ -2,9 +2,8 @@
 //
 // Membership: a rank's part in its job, for as long as it lives.
 //
-//   Membership job(place, options);      // waits until all ranks are there
-//   connect({...}, job.store());
-//   job.at_step(step);
+//   Membership job(place, options);      // waits until all ranks, or all servers, are
+//   there connect({...}, job.store()); job.at_step(step);
 //
 // Under convoy's launcher the rendezvous is there already, and the launcher acts when a
 // rank is lost. Ranks that somebody else started have nobody: rank 0 hosts the
@@ -52,6 +51,9 @@ class Membership {
 
   StoreClient& store() { return *session_; }
 
+  /// What proves to others of the job that this process belongs to it.
+  const std::string& token() const { return token_; }
+
   /// Notes how far this rank is, for the report on its death. Costs a store.
   void at_step(std::uint64_t step);
 
@@ -68,6 +70,7 @@ class Membership {
 
   Place place_;
   MembershipOptions options_;
+  std::string token_;
   std::optional<MeetingFile> meeting_;
   std::unique_ptr<StoreServer> service_;
   std::unique_ptr<StepBoard> steps_;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "convoy/launch/cores.h"
 #include "convoy/launch/place_sources.h"
 #include "convoy/launch/rank_variables.h"
 
@@ -23,6 +22,18 @@ bool is_bound(const Place& place, const Cores& cores) {
 
 }  // namespace
 
+Cores cores_for(const Place& node, int local_rank, const Cores& cores) {
+  const int servers = node.local_servers();
+  if (local_rank < servers) return {};
+  return cores_of(local_rank - servers, node.local_ranks - servers, cores);
+}
+
+int threads_for(const Place& node, int local_rank, const Cores& cores) {
+  const int servers = node.local_servers();
+  if (local_rank < servers) return 1;
+  return threads_of(local_rank - servers, node.local_ranks - servers, cores);
+}
+
 int take_cores(const Place& place, const Environment& environment, bool pin) {
   const Variables variables(environment);
   if (place.starter == Starter::convoy) {
@@ -30,8 +41,8 @@ int take_cores(const Place& place, const Environment& environment, bool pin) {
   }
   const Cores cores = usable_cores();
   if (is_bound(place, cores)) return static_cast<int>(cores.size());
-  const int threads = threads_of(place.local_rank, place.local_ranks, cores);
-  if (pin) pin_to(cores_of(place.local_rank, place.local_ranks, cores));
+  const int threads = threads_for(place, place.local_rank, cores);
+  if (pin) pin_to(cores_for(place, place.local_rank, cores));
   return threads;
 }
 

@@ -73,7 +73,12 @@ std::optional<Place> place_by_starter(const Variables& variables) {
 }
 
 bool asks_for_launch(const PlaceRequest& request) {
-  return request.nproc_per_node > 1 || request.nnodes > 1;
+  return request.nproc_per_node > 1 || request.nnodes > 1 || request.servers > 0;
+}
+
+/// Ranks of a job whose nodes start that many each, and node 0 the servers as well.
+int ranks_by(const PlaceRequest& request, int nodes) {
+  return request.servers + std::max(1, request.nproc_per_node) * nodes;
 }
 
 /// Flags about the master win over the environment.
@@ -84,30 +89,47 @@ void take_master(const PlaceRequest& request, Place& place) {
 
 /// Whether what flags say is what the starter did: so many ranks on so many nodes.
 bool agree(const PlaceRequest& request, const Place& started) {
-  const bool ranks =
-      request.nproc_per_node <= 0 || request.nproc_per_node == started.local_ranks;
+  const bool alike = request.servers > 0
+                         ? ranks_by(request, started.nodes) == started.ranks
+                         : request.nproc_per_node == started.local_ranks;
+  const bool ranks = request.nproc_per_node <= 0 || alike;
   const bool nodes = request.nnodes <= 0 || request.nnodes == started.nodes;
   return ranks && nodes;
 }
 
 /// One task a node was started, and each is to start the ranks of its node.
 bool is_task_a_node(const PlaceRequest& request, const Place& started) {
-  return started.local_ranks == 1 && request.nproc_per_node > 1 &&
+  const bool has_more = request.nproc_per_node > 1 || request.servers > 0;
+  return started.local_ranks == 1 && has_more && started.ranks == started.nodes &&
          (request.nnodes <= 0 || request.nnodes == started.nodes);
 }
 
 Place launcher_of_node(const PlaceRequest& request, const Place& node) {
   Place place = node;
+  const int alike = std::max(1, request.nproc_per_node);  // on every node
   place.duty = Duty::launch;
-  place.local_ranks = std::max(1, request.nproc_per_node);
-  place.ranks = place.local_ranks * place.nodes;
-  place.rank = place.local_ranks * place.node;
+  place.local_ranks = alike + (node.node == 0 ? request.servers : 0);
+  place.ranks = ranks_by(request, node.nodes);
+  place.rank = node.node == 0 ? 0 : request.servers + alike * node.node;
   place.local_rank = 0;
   take_master(request, place);
   return place;
 }
 
+/// Somebody else's ranks are servers first: one has to be left to work.
+void refuse_without_worker(const PlaceRequest& request, const Place& place) {
+  if (place.ranks > request.servers) return;
+  throw place_error(
+      fmt::format("ranks by {}", name_of(place.starter)),
+      fmt::format("{}, and the first {} serve parameters (ps.servers)", place.ranks,
+                  request.servers),
+      fmt::format("at least {}: a server is a rank, too, and somebody has to work",
+                  request.servers + 1),
+      "start more ranks, or a task a node with -n for the workers there");
+}
+
 Place rank_of_starter(const PlaceRequest& request, Place place) {
+  refuse_without_worker(request, place);
   take_master(request, place);
   refuse_unknown_master(place);
   if (place.ranks == 1) place.duty = Duty::alone;
@@ -184,21 +206,44 @@ Place find_place(const PlaceRequest& request, const Environment& environment) {
   } else if (asks_for_launch(request) || request.node_rank > 0) {
     place = by_flags(request, variables);
   }
+  place.servers = request.servers;
   refuse_contradictions(place);
   return place;
 }
 
 std::string describe(const Place& place) {
   if (place.duty == Duty::alone) return "alone";
+  const std::string role =
+      place.servers > 0 ? role_name(place, place.rank) + ", " : std::string();
   const std::string who =
       place.duty == Duty::launch
-          ? fmt::format("{} ranks from {} of {}", place.local_ranks, place.rank,
+          ? fmt::format("{} from {} of {}", describe_ranks(place), place.rank,
                         place.ranks)
-          : fmt::format("rank {} of {} ({} of {} here)", place.rank, place.ranks,
+          : fmt::format("{}rank {} of {} ({} of {} here)", role, place.rank, place.ranks,
                         place.local_rank, place.local_ranks);
   return fmt::format("{}, node {} of {}, by {}, rendezvous at {}:{}", who, place.node,
                      place.nodes, name_of(place.starter), place.master_address,
                      place.master_port);
+}
+
+std::string describe_ranks(const Place& launcher) {
+  if (launcher.servers == 0) return fmt::format("{} ranks", launcher.local_ranks);
+  const auto count = [](int number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  const int servers = launcher.local_servers();
+  const std::string workers = count(launcher.local_ranks - servers, "worker");
+  return servers == 0 ? workers : count(servers, "server") + " and " + workers;
+}
+
+std::optional<int> elastic_from(const Place& job) {
+  return job.servers > 0 ? std::optional(job.servers) : std::nullopt;
+}
+
+std::string role_name(const Place& job, int rank) {
+  if (job.servers == 0) return fmt::format("rank {}", rank);
+  return rank < job.servers ? fmt::format("server {}", rank)
+                            : fmt::format("worker {}", rank - job.servers);
 }
 
 }  // namespace convoy

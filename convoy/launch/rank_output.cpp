@@ -28,10 +28,11 @@ std::string_view without_bar(std::string_view line) {
 
 }  // namespace
 
+RankOutput::RankOutput(int rank, Console& console, const std::string& name)
+    : rank_(rank), console_(console), prefix_(rank == 0 ? "" : "[" + name + "] ") {}
+
 RankOutput::RankOutput(int rank, Console& console)
-    : rank_(rank),
-      console_(console),
-      prefix_(rank == 0 ? "" : fmt::format("[rank {}] ", rank)) {}
+    : RankOutput(rank, console, fmt::format("rank {}", rank)) {}
 
 bool RankOutput::read(Stream stream, int file) {
   std::array<char, 1 << 14> block;

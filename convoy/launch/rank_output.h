@@ -18,8 +18,9 @@ namespace convoy {
 
 class RankOutput {
  public:
-  /// Borrows the console.
-  RankOutput(int rank, Console& console);
+  /// Borrows the console. `name` stands before the lines there, but for rank 0's.
+  RankOutput(int rank, Console& console, const std::string& name);
+  RankOutput(int rank, Console& console);  // "rank N"
 
   /// Reads what there is. False when the rank has closed the stream.
   bool read(Stream stream, int file);

@@ -12,7 +12,6 @@
 #include <fstream>
 
 #include "convoy/comm/socket.h"
-#include "convoy/launch/ending.h"
 
 namespace convoy {
 namespace {
@@ -35,14 +34,18 @@ bool is_deliberate(ExitCode code) {
 
 }  // namespace
 
-Supervisor::Supervisor(const Place& place, const SupervisorParts& parts)
-    : place_(place), parts_(parts) {}
+Supervisor::Supervisor(const Place& place, const SupervisorParts& parts,
+                       RankStarts starts)
+    : place_(place), parts_(parts), starts_(std::move(starts)) {}
 
-void Supervisor::add(Child child) {
-  const int number = place_.rank + static_cast<int>(ranks_.size());
-  ranks_.push_back({.number = number,
-                    .child = std::move(child),
-                    .output = RankOutput(number, parts_.console)});
+void Supervisor::start_ranks() {
+  for (int i = 0; i < place_.local_ranks; ++i) {
+    const int number = place_.rank + i;
+    ranks_.push_back(
+        {.number = number,
+         .child = starts_.start(i),
+         .output = RankOutput(number, parts_.console, role_name(place_, number))});
+  }
 }
 
 ExitCode Supervisor::run() {
@@ -53,6 +56,7 @@ ExitCode Supervisor::run() {
     reap();
     take_notices();
     judge_late();
+    tend_workers();
     judge_all_ended();
     enforce();
   }
@@ -129,8 +133,12 @@ void Supervisor::take(const Notice& notice) {
   } else if (notice.key == kSignalKey) {
     pass_on(std::atoi(text.c_str()));
   } else if (notice.key == kRunFolderKey) {
-    logs_ = std::filesystem::path(text) / "logs";
-    for (Rank& rank : ranks_) rank.output.log_to(logs_);
+    folder_ = text;
+    for (Rank& rank : ranks_) rank.output.log_to(folder_ / "logs");
+  } else if (notice.key == kServedKey) {
+    let_workers_follow();
+  } else if (notice.key.starts_with(kGivenUpPrefix)) {
+    take_given_up(notice.key.substr(std::string_view(kGivenUpPrefix).size()), text);
   } else if (notice.key.starts_with(kDonePrefix)) {
     done_[notice.key] = static_cast<ExitCode>(std::atoi(text.c_str()));
   } else if (notice.key.starts_with(kLostPrefix)) {
@@ -141,9 +149,11 @@ void Supervisor::take(const Notice& notice) {
   }
 }
 
-/// All nodes have as many ranks as this one.
+/// All nodes have equally many ranks, and node 0 the servers as well.
 std::string Supervisor::lost_node(int node, const std::string& why) const {
-  const int first = node * place_.local_ranks, last = first + place_.local_ranks - 1;
+  const int alike = place_.workers() / place_.nodes;
+  const int first = node == 0 ? 0 : place_.servers + node * alike;
+  const int last = place_.servers + (node + 1) * alike - 1;
   const std::string ranks = first == last ? fmt::format("rank {}", first)
                                           : fmt::format("ranks {} to {}", first, last);
   return fmt::format("lost node {} with {}: {}", node, ranks, why);
@@ -164,6 +174,8 @@ void Supervisor::take_loss(const std::string& who, const Loss& loss) {
 /// one's launcher, who can see it, is the first to draw a conclusion.
 void Supervisor::take_complaint(const std::string& from, const std::string& text) {
   if (suspected_) return;
+  // That a worker has lost its server may be its own trouble: it is started again.
+  if (is_worker(std::atoi(from.c_str() + std::string_view("rank ").size()))) return;
   const int number = std::atoi(text.c_str());
   const std::string error = text.substr(std::min(text.size(), text.find(' ') + 1));
   suspected_ =
@@ -172,11 +184,17 @@ void Supervisor::take_complaint(const std::string& from, const std::string& text
   suspect_at_ = Clock::now() + (find(number) ? kPatience : 2 * kPatience);
 }
 
-void Supervisor::judge(const Rank& dead) {
+void Supervisor::judge(Rank& dead) {
+  if (is_worker(dead.number)) return judge_worker(dead);
+  judge_peer(dead);
+}
+
+/// Of a rank that the others cannot do without.
+void Supervisor::judge_peer(const Rank& dead) {
   switch (kind_of(dead.status)) {
     case EndKind::done:
     case EndKind::stopped:
-      return;
+      return look_for_served();
     case EndKind::collateral:
       if (suspected_) return;
       suspected_ = Verdict{ExitCode::peer_unreachable, describe(dead)};
@@ -205,7 +223,7 @@ void Supervisor::judge_all_ended() {
   if (suspected_) return propose(*suspected_);
   ExitCode code = ExitCode::done;
   for (const Rank& rank : ranks_) {
-    if (rank.status != 0) code = code_of(rank.status);
+    if (rank.status != 0 && !is_worker(rank.number)) code = code_of(rank.status);
   }
   parts_.store.set(kDonePrefix + name_of(PeerKind::agent, place_.node),
                    std::to_string(static_cast<int>(code)));
@@ -249,7 +267,10 @@ void Supervisor::kill_all(int signal) {
   }
 }
 
-bool Supervisor::all_ended() const { return std::ranges::all_of(ranks_, &Rank::ended); }
+bool Supervisor::all_ended() const {
+  return std::ranges::all_of(
+      ranks_, [](const Rank& rank) { return rank.ended && !rank.fate_at; });
+}
 
 bool Supervisor::is_over() const {
   if (verdict_) return all_ended() || (killed_ && Clock::now() >= give_up_at_);
@@ -261,25 +282,35 @@ Supervisor::Rank* Supervisor::find(int number) {
   return rank == ranks_.end() ? nullptr : &*rank;
 }
 
-std::string Supervisor::describe(const Rank& dead) const {
-  const int place = dead.number - place_.rank;
-  std::string how = describe_end(dead.status);
-  if (WIFSIGNALED(dead.status) && WTERMSIG(dead.status) == SIGKILL &&
-      memory_.has_struck()) {
-    how += ", out of memory: fewer ranks or a smaller train.batch_size need less";
-  }
+DeadRank Supervisor::portrait(const Rank& dead) const {
+  const bool by_the_system = WIFSIGNALED(dead.status) &&
+                             WTERMSIG(dead.status) == SIGKILL && memory_.has_struck();
   // Who ends deliberately has said why; only other nodes have not seen it.
   const bool show_lines = kind_of(dead.status) == EndKind::failed || place_.nodes > 1;
-  return report(
-      {.rank = dead.number,
-       .pid = dead.child.pid,
-       .host = host_name(),
-       .how = how,
-       .step = parts_.steps.step(place).load(),
-       .last_lines = dead.output.last_lines(show_lines ? kLinesShown : 0),
-       .log = logs_.empty()
-                  ? ""
-                  : (logs_ / fmt::format("rank-{}.log", dead.number)).string()});
+  const std::string role = role_name(place_, dead.number);
+  return {
+      .rank = dead.number,
+      .pid = dead.child.pid,
+      .host = host_name(),
+      .role = place_.servers == 0      ? ""
+              : is_worker(dead.number) ? role
+                                       : "parameter " + role,
+      .how = describe_end(dead.status),
+      .why = by_the_system
+                 ? "out of memory: fewer ranks or a smaller train.batch_size need less"
+                 : "",
+      .step = parts_.steps.step(dead.number - place_.rank).load(),
+      .last_lines = dead.output.last_lines(show_lines ? kLinesShown : 0),
+      .log = folder_.empty()
+                 ? ""
+                 : (folder_ / "logs" / fmt::format("rank-{}.log", dead.number)).string()};
+}
+
+std::string Supervisor::describe(const Rank& dead) const {
+  const DeadRank portrait = this->portrait(dead);
+  const std::string more =
+      dead.number < place_.servers ? where_to_go_on() : std::string();
+  return headline(portrait) + more + last_words(portrait);
 }
 
 /// What the system says of a rank of this node that does not answer.
@@ -297,6 +328,17 @@ std::string Supervisor::state_of(int number) {
   return "";
 }
 
+/// Whether all ranks here ended with the verdict, each by itself. Where there are
+/// servers, it is theirs to say.
+bool Supervisor::has_been_said() const {
+  const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {
+    const bool counts = place_.node != 0 || !is_worker(rank.number);
+    return !counts || (rank.ended && WIFEXITED(rank.status) &&
+                       code_of(rank.status) == verdict_->code);
+  });
+  return all_alike && is_deliberate(verdict_->code);
+}
+
 ExitCode Supervisor::conclude() {
   if (!verdict_) {
     for (const auto& [node, code] : done_) {
@@ -304,11 +346,7 @@ ExitCode Supervisor::conclude() {
     }
     return ExitCode::done;
   }
-  const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {
-    return rank.ended && WIFEXITED(rank.status) && code_of(rank.status) == verdict_->code;
-  });
-  const bool was_said = all_alike && is_deliberate(verdict_->code);
-  if (!was_said) parts_.console.say("convoy: " + verdict_->text + "\n");
+  if (!has_been_said()) parts_.console.say("convoy: " + verdict_->text + "\n");
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
     parts_.console.say(

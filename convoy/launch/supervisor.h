@@ -7,20 +7,27 @@
 // their ranks (who notice the loss themselves get a moment to put their files in order),
 // print the same text and end with the same code. A rank that only lost a peer is not
 // taken for the cause while another explanation may still come.
+//
+// Workers of parameter servers are another matter: one that dies is started again in its
+// place, a few times, and then given up, and the others go on. How the run ends is the
+// servers' to say; when they have ended, workers have a moment to follow.
 
 #pragma once
 
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "convoy/comm/job_keys.h"
 #include "convoy/comm/store_client.h"
 #include "convoy/launch/console.h"
+#include "convoy/launch/ending.h"
 #include "convoy/launch/notice_queue.h"
 #include "convoy/launch/out_of_memory.h"
 #include "convoy/launch/place.h"
@@ -40,12 +47,19 @@ struct SupervisorParts {
   const SignalQueue& signals;
 };
 
+/// How ranks come to be.
+struct RankStarts {
+  std::function<Child(int local_rank)> start;
+  int again = 0;  // how often a worker that dies is started again
+};
+
 class Supervisor {
  public:
-  Supervisor(const Place& place, const SupervisorParts& parts);
+  Supervisor(const Place& place, const SupervisorParts& parts, RankStarts starts);
 
-  /// Looks after one more rank, the next of this node.
-  void add(Child child);
+  /// Starts the ranks of this node. Throws InputError if the system has no more
+  /// processes.
+  void start_ranks();
 
   /// Returns when all ranks of this node have ended, and all nodes are done, with the
   /// code that holds for all. Says on the console what there is to say.
@@ -60,6 +74,9 @@ class Supervisor {
     RankOutput output;
     bool ended = false;
     int status = 0;
+    int restarts = 0;  // of a worker, so far
+    /// A worker that died: when to start it again or give it up.
+    std::optional<Clock::time_point> fate_at{};
   };
 
   void wait() const;
@@ -73,7 +90,8 @@ class Supervisor {
   void take_loss(const std::string& who, const Loss& loss);
   void take_complaint(const std::string& from, const std::string& text);
 
-  void judge(const Rank& dead);
+  void judge(Rank& dead);
+  void judge_peer(const Rank& dead);
   void judge_late();
   void judge_all_ended();
   void propose(const Verdict& verdict);
@@ -82,22 +100,40 @@ class Supervisor {
   void pass_on(int signal);
   void kill_all(int signal);
 
+  // Of jobs with parameter servers, in supervisor_workers.cpp.
+  bool is_worker(int number) const;
+  bool is_ending() const;
+  void judge_worker(Rank& dead);
+  void tend_workers();
+  void restart_or_give_up(Rank& worker);
+  void give_up(Rank& worker, const std::string& end);
+  void take_given_up(const std::string& who, const std::string& end);
+  void look_for_served();
+  void let_workers_follow();
+  void end_stragglers();
+  std::string where_to_go_on() const;
+
   bool is_over() const;
   bool all_ended() const;
+  bool has_been_said() const;
   Rank* find(int number);
+  DeadRank portrait(const Rank& dead) const;
   std::string describe(const Rank& dead) const;
   std::string state_of(int number);
   ExitCode conclude();
 
   Place place_;
   SupervisorParts parts_;
+  RankStarts starts_;
   OutOfMemoryWatch memory_;
   std::deque<Rank> ranks_;
-  std::filesystem::path logs_;            // once the run's folder is known
+  std::filesystem::path folder_;          // of the run, once it is known
   int passed_on_ = 0;                     // the signal that was
   int requests_ = 0;                      // to stop
   std::map<std::string, ExitCode> done_;  // nodes
   bool said_done_ = false;
+  std::set<std::string> given_up_;                 // workers, of all nodes
+  std::optional<Clock::time_point> follow_until_;  // for workers, when servers have ended
 
   std::optional<Verdict> proposed_, suspected_, verdict_;
   Clock::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;

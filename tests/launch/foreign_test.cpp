@@ -93,6 +93,32 @@ TEST_F(Foreign, NoticeThatTheFirstDied) {
   first->wait();
 }
 
+TEST_F(Foreign, MayLoseAWorkerAndGetItBack) {
+  const auto of_three = [](int rank) {
+    Variables variables = torchrun(rank);
+    variables["WORLD_SIZE"] = variables["LOCAL_WORLD_SIZE"] = "3";
+    return variables;
+  };
+  const Words words = {"--servers", "1", "sleep"};
+  const auto server = start_rank(of_three(0), words);
+  const auto worker = start_rank(of_three(1), words);
+  const auto lost = start_rank(of_three(2), words);
+  ASSERT_TRUE(wait_for_sleepers(*server, 1) && wait_for_sleepers(*worker, 1) &&
+              wait_for_sleepers(*lost, 1));
+
+  lost->send(SIGKILL);
+  lost->wait();
+  ASSERT_TRUE(server->wait_until(
+      [&] { return server->err().find("rank 2 on ") != std::string::npos; }));
+  const auto back = start_rank(of_three(2), words);
+
+  EXPECT_TRUE(wait_for_sleepers(*back, 1)) << back->err();
+  for (const auto* process : {&server, &worker, &back}) {
+    (*process)->send(SIGTERM);
+    EXPECT_EQ((*process)->wait().code, 75) << (*process)->err();
+  }
+}
+
 TEST_F(Foreign, NeedATokenOnSeveralMachines) {
   Variables variables = torchrun(0);
   variables["WORLD_SIZE"] = "4";

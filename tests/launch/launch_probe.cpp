@@ -2,7 +2,8 @@
 //
 // launch_probe: a program that launches itself, for tests of the launcher.
 //
-//   launch_probe -n RANKS [--nnodes N --node-rank I --master-port P] BEHAVIOUR...
+//   launch_probe -n RANKS [--nnodes N --node-rank I --master-port P]
+//                [--servers N --restarts N] BEHAVIOUR...
 //
 // Each rank joins its job and then does what the behaviours say, in order:
 //
@@ -12,6 +13,8 @@
 //   RANK:exit:CODE       that rank ends with this code; all others sleep
 //   RANK:signal:NUMBER   that rank kills itself; all others sleep
 //   RANK:lost:PEER       that rank says that PEER does not answer, as a PeerError would
+//   workers:exit:CODE    the same for all workers, as for one rank; servers sleep
+//   servers:exit:CODE    the same for all servers; workers sleep
 //   folder:PATH          rank 0 says where the run's folder is
 //   sleep                sleeps; SIGTERM, SIGINT and SIGUSR1 end it with code 75
 //   stubborn             sleeps, whatever comes
@@ -40,6 +43,7 @@ using Words = std::vector<std::string>;
 struct Arguments {
   PlaceRequest place;
   double timeout = 20, silence = 20;
+  int restarts = 3;
   std::string compared = "model=probe\n";
   Words behaviours;
 };
@@ -58,6 +62,10 @@ Arguments parse(int argc, char** argv) {
     } else if (word == "--master-port") {
       arguments.place.master_port = std::stoi(value());
       arguments.place.master_addr = "127.0.0.1";
+    } else if (word == "--servers") {
+      arguments.place.servers = std::stoi(value());
+    } else if (word == "--restarts") {
+      arguments.restarts = std::stoi(value());
     } else if (word == "--timeout") {
       arguments.timeout = std::stod(value());
     } else if (word == "--silence") {
@@ -91,16 +99,23 @@ void sleep_whatever_comes() {
   for (;;) ::pause();
 }
 
-/// "2:exit:65" as 2, "exit", "65"; without a rank: -1.
+/// "2:exit:65" as "2", "exit", "65"; for everybody without a "2:".
 struct Behaviour {
-  int rank = -1;
-  std::string what, detail;
+  std::string who, what, detail;
+
+  bool is_for(const Place& place) const {
+    if (who.empty()) return true;
+    if (who == "workers") return !place.is_server();
+    if (who == "servers") return place.is_server();
+    return std::stoi(who) == place.rank;
+  }
 };
 
 Behaviour parse_behaviour(std::string text) {
   Behaviour behaviour;
-  if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
-    behaviour.rank = std::stoi(text);
+  const bool is_rank = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  if (is_rank || text.starts_with("workers:") || text.starts_with("servers:")) {
+    behaviour.who = text.substr(0, text.find(':'));
     text.erase(0, text.find(':') + 1);
   }
   const std::size_t colon = text.find(':');
@@ -117,12 +132,12 @@ void print(std::FILE* file, const std::string& text) {
 /// The code to end with, if it is time to.
 std::optional<int> behave(const Behaviour& behaviour, const Place& place,
                           Membership& job) {
-  const auto& [rank, what, detail] = behaviour;
+  const auto& [who, what, detail] = behaviour;
   if (what == "say") print(stdout, detail);
   if (what == "complain") print(stderr, detail);
   if (what == "step") job.at_step(std::stoull(detail));
   if (what == "folder" && place.rank == 0) job.store().set(kRunFolderKey, detail);
-  if (what == "sleep" || (rank >= 0 && rank != place.rank)) sleep_until_told();
+  if (what == "sleep" || !behaviour.is_for(place)) sleep_until_told();
   if (what == "stubborn") sleep_whatever_comes();
   if (what == "unready") {
     print(stdout, "sleeping");
@@ -166,7 +181,8 @@ int run(int argc, char** argv) {
                                   .settings = "",
                                   .compared = arguments.compared,
                                   .join_timeout = milliseconds(arguments.timeout),
-                                  .silence = milliseconds(arguments.silence)}));
+                                  .silence = milliseconds(arguments.silence),
+                                  .restarts = arguments.restarts}));
 }
 
 }  // namespace

@@ -82,6 +82,60 @@ TEST_F(Nodes, NameTheFirstNodeWhenItIsLost) {
   first->wait();
 }
 
+TEST_F(Nodes, HaveTheServersOnTheFirst) {
+  const Words words = {"--servers", "2", "say:hello", "exit:0"};
+  const auto first = start_node(0, words), second = start_node(1, words);
+
+  const CommandResult one = first->wait(), two = second->wait();
+
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(two.code, 0) << two.err;
+  for (const char* line : {"\n[server 1] hello", "\n[worker 1] hello"}) {
+    EXPECT_THAT(one.out, HasSubstr(line));
+  }
+  EXPECT_THAT(two.out, HasSubstr("launch    2 workers on "));
+  EXPECT_THAT(two.out, HasSubstr("\n[worker 3] hello"));
+}
+
+TEST_F(Nodes, StartTheirOwnWorkersAgain) {
+  const Words words = {"--servers", "1", "sleep"};
+  const auto first = start_node(0, words), second = start_node(1, words);
+  ASSERT_TRUE(wait_for_sleepers(*first, 3) && wait_for_sleepers(*second, 2))
+      << first->err() << second->err();
+
+  ::kill(pid_of_rank(4), SIGKILL);
+  ASSERT_TRUE(wait_for_sleepers(*second, 3)) << second->err();
+  EXPECT_THAT(second->err(), HasSubstr("convoy: worker 3 (rank 4, pid "));
+  first->send(SIGTERM);
+
+  EXPECT_EQ(first->wait().code, 75);
+  EXPECT_EQ(second->wait().code, 75);
+}
+
+TEST_F(Nodes, FollowServersThatHaveEnded) {
+  const Words words = {"--servers", "1", "servers:exit:0"};
+  const auto first = start_node(0, words), second = start_node(1, words);
+
+  EXPECT_EQ(first->wait().code, 0);
+  const CommandResult two = second->wait();
+  EXPECT_EQ(two.code, 0);
+  EXPECT_THAT(two.err, HasSubstr("does not end though the run has; it is killed"));
+}
+
+TEST_F(Nodes, NameOneThatIsLostWithItsWorkers) {
+  const Words words = {"--servers", "1", "sleep"};
+  const auto first = start_node(0, words), second = start_node(1, words);
+  ASSERT_TRUE(wait_for_sleepers(*first, 3) && wait_for_sleepers(*second, 2))
+      << first->err() << second->err();
+
+  second->send(SIGKILL);
+  const CommandResult result = first->wait();
+
+  EXPECT_EQ(result.code, 69);
+  EXPECT_THAT(result.err, HasSubstr("convoy: lost node 1 with ranks 3 to 4: "));
+  second->wait();
+}
+
 TEST_F(Nodes, PassASignalOnToEachOther) {
   const auto first = start_node(0, {"sleep"});
   const auto second = start_node(1, {"sleep"});

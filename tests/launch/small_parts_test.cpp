@@ -14,6 +14,7 @@
 #include "convoy/base/temporary_folder.h"
 #include "convoy/launch/cores.h"
 #include "convoy/launch/ending.h"
+#include "convoy/launch/own_cores.h"
 #include "convoy/launch/rank_output.h"
 #include "convoy/launch/rank_variables.h"
 #include "convoy/launch/token.h"
@@ -37,6 +38,31 @@ TEST(Cores, AreLeftOpenWhenThereAreTooFew) {
   EXPECT_THAT(cores_of(0, 4, {0, 1}), IsEmpty());
   EXPECT_EQ(threads_of(0, 4, {0, 1}), 1);
   EXPECT_EQ(threads_of(0, 2, {0, 1, 2, 3}), 2);
+}
+
+TEST(Cores, AreForWorkersAndNotForServers) {
+  const Place node{
+      .duty = Duty::launch, .ranks = 6, .local_ranks = 4, .nodes = 2, .servers = 2};
+  const Cores cores = {0, 1, 2, 3};
+
+  EXPECT_THAT(cores_for(node, 1, cores), IsEmpty());
+  EXPECT_EQ(threads_for(node, 1, cores), 1);
+  EXPECT_THAT(cores_for(node, 2, cores), ElementsAre(0, 1));
+  EXPECT_THAT(cores_for(node, 3, cores), ElementsAre(2, 3));
+  EXPECT_EQ(threads_for(node, 3, cores), 2);
+}
+
+TEST(Cores, OfAnotherNodeAreForWorkersAlone) {
+  const Place node{.duty = Duty::launch,
+                   .rank = 4,
+                   .ranks = 6,
+                   .local_ranks = 2,
+                   .node = 1,
+                   .nodes = 2,
+                   .servers = 2};
+
+  EXPECT_THAT(cores_for(node, 0, {0, 1}), ElementsAre(0));
+  EXPECT_THAT(cores_for(node, 1, {0, 1}), ElementsAre(1));
 }
 
 TEST(Cores, ReadAsRanges) {
@@ -179,6 +205,42 @@ TEST(Ending, KnowsWhoIsToBlame) {
     EXPECT_EQ(kind_of(status), EndKind::failed) << status;
     EXPECT_EQ(code_of(status), ExitCode::rank_failed) << status;
   }
+}
+
+TEST(Ending, OfAWorkerIsNoMatterForTheOthers) {
+  EXPECT_EQ(kind_of_worker(exited(0)), EndKind::done);
+  for (const int code : {75, 79, 130}) {
+    EXPECT_EQ(kind_of_worker(exited(code)), EndKind::stopped) << code;
+  }
+  for (const int code : {2, 65, 74, 78}) {
+    EXPECT_EQ(kind_of_worker(exited(code)), EndKind::deliberate) << code;
+  }
+  for (const int code : {69, 70}) {
+    EXPECT_EQ(kind_of_worker(exited(code)), EndKind::collateral) << code;
+  }
+  for (const int status : {exited(1), exited(77), exited(127), SIGKILL, SIGSEGV}) {
+    EXPECT_EQ(kind_of_worker(status), EndKind::failed) << status;
+  }
+}
+
+TEST(Ending, OfOneWithARoleNamesIt) {
+  DeadRank dead{.rank = 2,
+                .pid = 4711,
+                .host = "n1",
+                .role = "worker 1",
+                .how = describe_end(SIGKILL),
+                .why = "out of memory",
+                .step = 57,
+                .last_lines = {},
+                .log = ""};
+  EXPECT_EQ(
+      headline(dead),
+      "worker 1 (rank 2, pid 4711) was killed by SIGKILL at step 57, out of memory");
+  dead.how = describe_end(exited(1));
+  dead.why = "";
+  dead.step = 0;
+  EXPECT_EQ(headline(dead),
+            "worker 1 (rank 2, pid 4711) ended with exit code 1: a bug in convoy");
 }
 
 TEST(Ending, IsAReport) {

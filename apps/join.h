@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a place in a job to work in it: as a rank among its like, as a parameter server,
+// or as a worker of one.
+//
+// Each of these joins the job, does the work and leaves. When a peer is lost they wait
+// for the verdict on who it was; what several ranks have to say, one of them says.
+
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "convoy/base/exit_code.h"
+#include "convoy/comm/comm.h"
+#include "convoy/comm/socket.h"
+#include "convoy/launch/place.h"
+#include "convoy/ps/worker_port.h"
+#include "convoy/train/settings.h"
+
+namespace convoy {
+
+class Membership;
+
+/// What a rank does in a job: with its settings, connected to the others, and with the
+/// store that all of them share.
+using RankWork = std::function<ExitCode(const Settings&, Comm&, Membership&)>;
+
+/// What a parameter server does: connected to the other servers, and already listening
+/// for workers. As soon as it would answer them it calls publish_server(); they wait for
+/// that up to `cluster.timeout`.
+using ServeWork =
+    std::function<ExitCode(const Settings&, Comm& servers, Membership&, Listener)>;
+
+/// What a worker does: it knows where the servers are, by number.
+using PushWork = std::function<ExitCode(const Settings&, Membership&,
+                                        const std::vector<ServerAddress>&)>;
+
+/// Requires: a job without servers.
+ExitCode join_and_work(const Settings& settings, const Place& place,
+                       const RankWork& work);
+
+/// Requires: a server's place.
+ExitCode join_and_serve(const Settings& settings, const Place& place,
+                        const ServeWork& work);
+
+/// Requires: a worker's place. Throws PeerError if a server does not say where it is.
+ExitCode join_and_push(const Settings& settings, const Place& place,
+                       const PushWork& work);
+
+}  // namespace convoy
