@@ -38,9 +38,8 @@ std::vector<UnitSeconds> CostProfile::pass_of(std::size_t samples) const {
   const double part = to > from ? (packs(samples, pack) - from) / (to - from) : 1;
   std::vector<UnitSeconds> seconds;
   for (std::size_t u = 0; u < units.size(); ++u) {
-    seconds.push_back(
-        {between(left.units[u].forward, right.units[u].forward, part),
-         between(left.units[u].backward, right.units[u].backward, part)});
+    seconds.push_back({between(left.units[u].forward, right.units[u].forward, part),
+                       between(left.units[u].backward, right.units[u].backward, part)});
   }
   return seconds;
 }

@@ -54,14 +54,14 @@ struct CostProfile {
   int threads = 1;  // of each
   int cores = 1;    // of the machine
   std::vector<UnitBytes> units{};
-  std::uint64_t statistics_bytes = 0;  // that batch norms find
-  std::size_t pack = 1;                // samples that take as long as one
-  std::vector<PassSeconds> passes{};   // by samples, ascending
-  double update = 0;                   // of all values
-  double rest = 0;                     // of a step, besides
-  double load = 0;                     // a sample, by the loader's thread
-  double sum = 0;                      // a byte of one partial that is added
-  double handoff = 0;                  // to the thread that exchanges, and back
+  std::uint64_t statistics_bytes = 0;        // that batch norms find
+  std::size_t pack = 1;                      // samples that take as long as one
+  std::vector<PassSeconds> passes{};         // by samples, ascending
+  double update = 0;                         // of all values
+  double rest = 0;                           // of a step, besides
+  double load = 0;                           // a sample, by the loader's thread
+  double sum = 0;                            // a byte of one partial that is added
+  double handoff = 0;                        // to the thread that exchanges, and back
   CostCurve all_reduce{}, gather_scatter{};  // inside the machine, by bytes of the sum
   double agreement = 0;                      // the small message of a step, inside it
   MessageSeconds tcp{};

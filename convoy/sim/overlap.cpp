@@ -38,7 +38,8 @@ class Clock {
 
   void start(const std::vector<Exchange>& exchanges) {
     for (const Exchange& exchange : exchanges) {
-      const double seconds = exchange.seconds + (under_way_.empty() ? options_.handoff : 0);
+      const double seconds =
+          exchange.seconds + (under_way_.empty() ? options_.handoff : 0);
       under_way_.push_back({seconds, seconds > 0 ? exchange.busy / seconds : 0});
     }
   }

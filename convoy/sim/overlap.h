@@ -17,9 +17,9 @@ namespace convoy {
 
 /// An operation between ranks.
 struct Exchange {
-  double seconds = 0;           // if the rank does nothing else
-  double busy = 0;              // of these, a core of its own works
-  std::uint64_t sent = 0;       // bytes, by the rank that sends most
+  double seconds = 0;            // if the rank does nothing else
+  double busy = 0;               // of these, a core of its own works
+  std::uint64_t sent = 0;        // bytes, by the rank that sends most
   std::uint64_t link_bytes = 0;  // one way through the busiest machine's link
 
   Exchange& operator+=(const Exchange& other);
