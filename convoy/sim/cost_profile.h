@@ -50,7 +50,7 @@ struct MessageSeconds {
 
 struct CostProfile {
   std::string model;
-  int ranks = 1;    // of the machine, at once
+  int ranks = 1;    // of the machine, at once; they share its cores
   int threads = 1;  // of each
   int cores = 1;    // of the machine
   std::vector<UnitBytes> units{};

@@ -54,8 +54,7 @@ double ExchangeCost::to_other_machines() const {
 
 /// More ranks than cores take turns.
 double ExchangeCost::stretched(double seconds) const {
-  return seconds *
-         std::max(1.0, static_cast<double>(cluster_.ranks_per_machine) / profile_.cores);
+  return seconds * std::max(1.0, static_cast<double>(profile_.ranks) / profile_.cores);
 }
 
 double ExchangeCost::added(double bytes) const { return stretched(bytes * profile_.sum); }

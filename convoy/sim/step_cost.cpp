@@ -11,8 +11,9 @@
 namespace convoy {
 namespace {
 
-double spare_cores(const CostProfile& profile, const Cluster& cluster) {
-  const double share = static_cast<double>(profile.cores) / cluster.ranks_per_machine;
+/// Of a rank's share of the machine that was measured.
+double spare_cores(const CostProfile& profile) {
+  const double share = static_cast<double>(profile.cores) / profile.ranks;
   return std::max(0.0, share - profile.threads);
 }
 
@@ -23,7 +24,7 @@ class Passes {
       : profile_(profile),
         job_(job),
         units_(profile.pass_of(job.samples)),
-        spare_(spare_cores(profile, job.cluster)) {}
+        spare_(spare_cores(profile)) {}
 
   double forward(std::size_t unit) const { return units_[unit].forward; }
   double backward(std::size_t unit) const { return units_[unit].backward; }
