@@ -35,6 +35,7 @@ void add_eval_command(CLI::App& app, Action& action,
 void add_models_command(CLI::App& app, Action& action);
 void add_data_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
+void add_simulate_command(CLI::App& app, Action& action);
 void add_bench_collective(CLI::App& bench_command, Action& action);
 
 }  // namespace convoy
