@@ -61,7 +61,7 @@ ExitCode run(int argc, char** argv) {
   add_models_command(app, action);
   add_data_command(app, action);
   add_bench_command(app, action);
-  add_simulate_command(app, action);
+  add_simulate_command(app, action, {argv, argv + argc});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include "convoy/launch/membership.h"
+#include "convoy/ps/server_addresses.h"
+#include "convoy/train/local_updates.h"
+#include "convoy/train/served_updates.h"
+#include "convoy/train/worker.h"
 
 namespace convoy {
 
@@ -17,6 +21,47 @@ TrainingView told_to(Membership& job, const TrainingView& view) {
   return told;
 }
 
+namespace {
+
+/// As a parameter server: workers bring the gradients.
+ExitCode join_as_server(const Settings& settings, const Place& place,
+                        const TrainingView& view) {
+  return join_and_serve(
+      settings, place,
+      [&](const Settings& own, Comm& servers, Membership& job, Listener listener) {
+        const ServerAddress address{listener.address, listener.port};
+        const auto tell_workers = [&] {
+          publish_server(job.store(), servers.rank(), address);
+        };
+        return run_training(
+            own, servers, told_to(job, view),
+            served_updates({.workers = place.workers(),
+                            .token = job.token(),
+                            .listener = std::make_shared<Listener>(std::move(listener)),
+                            .on_open = tell_workers}));
+      });
+}
+
+/// As a worker, until the servers say that the run is over.
+ExitCode join_as_worker(const Settings& settings, const Place& place) {
+  return join_and_push(
+      settings, place,
+      [&](const Settings& own, Membership& job,
+          const std::vector<ServerAddress>& servers) {
+        Worker worker(own, {place.worker(), place.workers(), place.servers});
+        const StopRequest stop;
+        WorkerPort port({.servers = servers,
+                         .ranges = worker.ranges(),
+                         .token = job.token(),
+                         .worker = place.worker(),
+                         .timeout = std::chrono::milliseconds(
+                             static_cast<long>(own.cluster.operation_timeout * 1e3))});
+        return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
+      });
+}
+
+}  // namespace
+
 ExitCode join_and_train(const Settings& settings, const Place& place,
                         const TrainingView& view) {
   // Our own launcher has printed its plan; of others this is the place for it.
@@ -24,10 +69,12 @@ ExitCode join_and_train(const Settings& settings, const Place& place,
   if (by_others && view.mode == ConsoleMode::normal) {
     fmt::print("launch    {}\n", describe(place));
   }
-  return join_and_work(settings, place,
-                       [&](const Settings& own, Comm& comm, Membership& job) {
-                         return run_training(own, comm, told_to(job, view));
-                       });
+  if (place.is_server()) return join_as_server(settings, place, view);
+  if (place.servers > 0) return join_as_worker(settings, place);
+  return join_and_work(
+      settings, place, [&](const Settings& own, Comm& comm, Membership& job) {
+        return run_training(own, comm, told_to(job, view), make_local_updates);
+      });
 }
 
 }  // namespace convoy

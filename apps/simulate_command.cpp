@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 
+#include "apps/cluster_arguments.h"
 #include "apps/commands.h"
 #include "apps/predict.h"
+#include "apps/training.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/alone_comm.h"
+#include "convoy/train/settings_schema.h"
+#include "convoy/train/simulated_server.h"
+#include "convoy/train/step_bench.h"
+#include "convoy/train/trainer.h"
 
 namespace convoy {
 namespace {
@@ -11,40 +22,95 @@ namespace {
 struct SimulateArguments {
   SettingArguments settings;
   PredictOptions prediction;
-  bool predict = false;
+  bool predict = false, dry_run = false, quiet = false;
 };
+
+/// A time that is to be measured becomes the number that it is, and so part of the run's
+/// settings: these repeat it.
+Settings with_measured_time(Settings settings) {
+  if (settings.sim.compute_ms != "measure") return settings;
+  const StepBenchResult result = bench_step(settings, {.seconds = 1});
+  settings.sim.compute_ms = fmt::format("{:.4f}", result.p50_ms);
+  return settings;
+}
+
+int workers_of(const Settings& settings) {
+  return std::max(1, settings.cluster.nproc_per_node) *
+         std::max(1, settings.cluster.nnodes);
+}
+
+ExitCode simulate(const SimulateArguments& arguments,
+                  const std::vector<std::string>& command) {
+  const Settings settings = with_measured_time(arguments.settings.resolve());
+  const UpdatesMaker make_updates = simulated_updates(workers_of(settings));
+  AloneComm alone;
+  if (arguments.dry_run) {
+    fmt::print("{}\n{}", to_yaml(settings),
+               Trainer(settings, alone, make_updates).plan());
+    return ExitCode::done;
+  }
+  const bool as_json = arguments.prediction.as_json;
+  return run_training(settings, alone,
+                      {.command_line = join(command, " "),
+                       .terminal_width = drawing_width(current_environment()),
+                       .mode = as_json           ? ConsoleMode::json
+                               : arguments.quiet ? ConsoleMode::quiet
+                                                 : ConsoleMode::normal},
+                      make_updates);
+}
+
+void add_prediction(CLI::App& command, SimulateArguments& arguments) {
+  PredictOptions& prediction = arguments.prediction;
+  CLI::Option* predict = command.add_flag(
+      "--predict", arguments.predict,
+      "no training: the scaling curve of every strategy, from a profile of this machine");
+  command.add_option("--nodes", prediction.nodes, "how many machines (1,2,4,...,1024)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16))
+      ->needs(predict);
+  command
+      .add_option("--profile", prediction.profile,
+                  "a file: read if it is there, else measured and written")
+      ->needs(predict);
+  command
+      .add_flag("--weak", prediction.weak,
+                "train.batch_size is of one node: more nodes, larger batch")
+      ->needs(predict);
+  command
+      .add_option("--at-once", prediction.at_once,
+                  "ranks that compute at once while measuring (those of a node)")
+      ->check(CLI::Range(1, 64))
+      ->needs(predict);
+  command.add_option("--seconds", prediction.seconds, "how long to measure a pass (2)")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->needs(predict);
+}
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, Action& action) {
+void add_simulate_command(CLI::App& app, Action& action,
+                          const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<SimulateArguments>();
-  CLI::App* command =
-      app.add_subcommand("simulate", "Predict what a cluster that is not there would do");
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Train on a virtual cluster, or predict what one would do");
   command->footer(
-      "Examples:\n  convoy simulate --predict model=vgg11 train.batch_size=256\n"
-      "  convoy simulate --predict model=lenet5 --nodes 1,2,4 --profile lenet5.json\n");
+      "Examples:\n"
+      "  convoy simulate -n 1000 experiment=fashion_async inject.delay=30\n"
+      "  convoy simulate -n 8 strategy=ddp model=vgg11 data=cifar10 "
+      "sim.bandwidth_gbps=1\n"
+      "  convoy simulate --predict model=vgg11 train.batch_size=256\n\n" +
+      settings_help(known_names()));
   arguments->settings.add_to(*command);
-  PredictOptions& prediction = arguments->prediction;
-  command
-      ->add_flag("--predict", arguments->predict,
-                 "the scaling curve of every strategy, from a profile of this machine")
-      ->required();
-  command->add_option("--nodes", prediction.nodes, "how many machines (1,2,4,...,1024)")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 16));
-  command->add_option("--profile", prediction.profile,
-                      "a file: read if it is there, else measured and written");
-  command->add_flag("--weak", prediction.weak,
-                    "train.batch_size is of one node: more nodes, larger batch");
-  command
-      ->add_option("--at-once", prediction.at_once,
-                   "ranks that compute at once while measuring (those of a node)")
-      ->check(CLI::Range(1, 64));
-  command->add_option("--seconds", prediction.seconds, "how long to measure a pass (2)")
-      ->check(CLI::Range(0.01, 3600.0));
-  command->add_flag("--json", prediction.as_json, "one JSON object");
-  command->callback([arguments, &action] {
-    action = [arguments] {
+  add_cluster_flags(*command, arguments->settings);
+  add_prediction(*command, *arguments);
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "print the resolved settings and the plan, train nothing");
+  command->add_flag("--quiet", arguments->quiet, "print only the result");
+  command->add_flag("--json", arguments->prediction.as_json,
+                    "print JSON: the records and the summary, or the prediction");
+  command->callback([arguments, command_line, &action] {
+    action = [arguments, command_line] {
+      if (!arguments->predict) return simulate(*arguments, command_line);
       return predict(arguments->settings.resolve(), arguments->prediction);
     };
   });

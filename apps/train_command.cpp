@@ -11,6 +11,7 @@
 #include "apps/training.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/train/local_updates.h"
 #include "convoy/train/settings_schema.h"
 #include "convoy/train/workload.h"
 
@@ -67,7 +68,7 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
       break;
   }
   AloneComm alone;
-  return run_training(settings, alone, view);
+  return run_training(settings, alone, view, make_local_updates);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "convoy/launch/rank_variables.h"
 #include "convoy/train/evaluation_report.h"
 #include "convoy/train/resume.h"
+#include "convoy/train/served_updates.h"
 #include "convoy/train/trainer.h"
 #include "convoy/train/version.h"
 
@@ -157,8 +158,9 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
 
 }  // namespace
 
-ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view) {
-  Trainer trainer(settings, comm);
+ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view,
+                      const UpdatesMaker& make_updates) {
+  Trainer trainer(settings, comm, make_updates);
   trainer.tell_steps_to(view.on_step);
   // From here on Ctrl-C ends the run cleanly; before, it just ends.
   const StopRequest stop;
@@ -176,8 +178,12 @@ void say_plan(Settings settings, const Place& place) {
   if (settings.cluster.threads == 0) {
     settings.cluster.threads = std::max(1, cpu_info().cores / place.local_ranks);
   }
-  PlannedComm comm(place.rank, place.ranks);
-  fmt::print("{}place     {}\n", Trainer(settings, comm).plan(), describe(place));
+  const bool served = place.servers > 0;
+  PlannedComm comm(served ? 0 : place.rank, served ? place.servers : place.ranks);
+  const UpdatesMaker make_updates =
+      served ? served_updates({.workers = place.workers()}) : make_local_updates;
+  fmt::print("{}place     {}\n", Trainer(settings, comm, make_updates).plan(),
+             describe(place));
 }
 
 }  // namespace convoy

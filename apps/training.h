@@ -12,6 +12,7 @@
 #include "convoy/comm/comm.h"
 #include "convoy/launch/place.h"
 #include "convoy/train/settings.h"
+#include "convoy/train/updates.h"
 
 namespace convoy {
 
@@ -34,7 +35,8 @@ struct TrainingView {
 };
 
 /// Trains. The first rank says what there is to say; the others say nothing.
-ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view);
+ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view,
+                      const UpdatesMaker& make_updates);
 
 /// Prints settings and plan of a job that does not run.
 void say_plan(Settings settings, const Place& place);

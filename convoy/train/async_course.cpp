@@ -64,9 +64,8 @@ json staleness_json(const StalenessRecord& record) {
 }
 
 json take_staleness_fields(StalenessRecord& record) {
-  const json fields = {{"staleness",
-                        {{"mean", record.window().mean()},
-                         {"max", record.window().max()}}}};
+  const json fields = {
+      {"staleness", {{"mean", record.window().mean()}, {"max", record.window().max()}}}};
   record.start_window();
   return fields;
 }

@@ -120,7 +120,8 @@ nlohmann::ordered_json AsyncService::state() const {
 
 void AsyncService::restore(const nlohmann::ordered_json& state, std::size_t step) {
   std::vector<std::uint64_t> pushes;
-  if (state.contains("pushes")) pushes = state["pushes"].get<std::vector<std::uint64_t>>();
+  if (state.contains("pushes"))
+    pushes = state["pushes"].get<std::vector<std::uint64_t>>();
   if (pushes.size() != workers()) {
     throw InputError(InputKind::settings,
                      {.where = "train.resume",
@@ -141,7 +142,8 @@ UpdateMemory AsyncService::memory() const {
 std::string AsyncService::plan() const {
   const PsSettings& ps = parts_.settings.ps;
   return fmt::format(
-      "cluster   {} worker{}, {} server{}, strategy {}, partition {}, staleness bound {}\n"
+      "cluster   {} worker{}, {} server{}, strategy {}, partition {}, staleness bound "
+      "{}\n"
       "batch     {} samples a push, each an update of its own; compensation {}\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
       parts_.comm.ranks() == 1 ? "" : "s", strategy(), parts_.settings.data.partition,

@@ -84,6 +84,7 @@ void ServedUpdates::begin() {
             const std::lock_guard lock(mutex_);
             messages_.push_back(line);
           }});
+  if (service_.on_open) service_.on_open();
   since_update_.restart();
 }
 
@@ -97,7 +98,8 @@ std::optional<Arrival> ServedUpdates::next_arrival() {
   std::optional<Arrival> arrival = port_->next(kMoment);
   seconds_waited_ += watch.seconds();
   if (!arrival) return arrival;
-  if (arrival->kind == Arrival::Kind::joined) attendance_.set_there(arrival->worker, true);
+  if (arrival->kind == Arrival::Kind::joined)
+    attendance_.set_there(arrival->worker, true);
   if (arrival->kind == Arrival::Kind::lost) attendance_.set_there(arrival->worker, false);
   return arrival;
 }
@@ -170,9 +172,10 @@ void ServedUpdates::finish(ExitCode code, const std::string& reason) {
 }
 
 nlohmann::ordered_json ServedUpdates::summary_fields() const {
-  return {{"servers", parts_.comm.ranks()},
-          {"bytes", {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
-          {"slept_seconds", slept_}};
+  return {
+      {"servers", parts_.comm.ranks()},
+      {"bytes", {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
+      {"slept_seconds", slept_}};
 }
 
 }  // namespace convoy

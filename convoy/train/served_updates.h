@@ -23,6 +23,8 @@ struct ServiceOptions {
   int workers = 1;
   std::string token{};
   std::shared_ptr<Listener> listener{};  // none: it is only planned, not run
+  /// Told as soon as workers are answered.
+  std::function<void()> on_open = nullptr;
 };
 
 class ServedUpdates : public Updates {

@@ -103,7 +103,8 @@ std::optional<Update> SimulatedRanks::make(const UpdateOrder& order) {
     const LanePart part{order_.lanes(), order_.lanes_of(rank)};
     const double computing =
         times_.seconds(rank, order.step, part.samples(made->loss.samples).size());
-    const double slept = delays_[static_cast<std::size_t>(rank)].seconds(order.step, computing);
+    const double slept =
+        delays_[static_cast<std::size_t>(rank)].seconds(order.step, computing);
     StepReport& report = reports_[static_cast<std::size_t>(rank)];
     report = {.own_seconds = computing + slept,
               .exposed_seconds = cost_.exposed,

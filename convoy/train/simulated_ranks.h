@@ -36,7 +36,9 @@ class SimulatedRanks final : public Updates {
   }
 
   const Clock& clock() const override { return clock_; }
-  UpdateSeconds seconds() const override { return {.exposed = exposed_, .slept = slept_}; }
+  UpdateSeconds seconds() const override {
+    return {.exposed = exposed_, .slept = slept_};
+  }
   UpdateMemory memory() const override { return local_.memory(); }
   std::string plan() const override;
   nlohmann::ordered_json summary_fields() const override;

@@ -23,7 +23,8 @@ InputError no_resume(const Settings& settings) {
   return {InputKind::settings,
           {.where = "train.resume",
            .found = settings.train.resume,
-           .expected = "nothing: a virtual run has gradients under way that no checkpoint keeps",
+           .expected =
+               "nothing: a virtual run has gradients under way that no checkpoint keeps",
            .hint = "begin again, it repeats exactly"}};
 }
 
@@ -43,19 +44,22 @@ SimulatedServer::SimulatedServer(const UpdateParts& parts, int workers)
     : parts_(parts),
       course_(parts.settings, parts.work, workers),
       server_(chosen_async_server(parts.settings, parts.work.layout, course_),
-              {parts.work.layout, {0, parts.values.size()}, parts.values, parts.optimizer,
+              {parts.work.layout,
+               {0, parts.values.size()},
+               parts.values,
+               parts.optimizer,
                parts.clip},
               parts.team),
       network_(parts.work.model, parts.work.layout,
-               chosen_network(
-                   parts.settings,
-                   Lanes::most_samples(
-                       static_cast<std::size_t>(parts.settings.train.batch_size),
-                       course_.lanes)),
+               chosen_network(parts.settings,
+                              Lanes::most_samples(static_cast<std::size_t>(
+                                                      parts.settings.train.batch_size),
+                                                  course_.lanes)),
                parts.team),
       lanes_(network_, parts.work.layout, all_lanes(course_.lanes), parts.team),
       filler_(parts.work.data.train, parts.work.normalization,
-              training_loader(parts.settings, parts.work, {}).augmentation, parts.settings.train.seed),
+              training_loader(parts.settings, parts.work, {}).augmentation,
+              parts.settings.train.seed),
       images_(static_cast<std::size_t>(parts.settings.train.batch_size) *
               parts.work.data.train.shape.size()),
       labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),

@@ -52,7 +52,7 @@ struct UpdateOrder {
 };
 
 struct Update {
-  LossSum loss;
+  LossSum loss{};
   double rate = 0;                        // it was made with
   double seconds = 0;                     // from the batch to new values
   std::span<const StepReport> reports{};  // of those whose gradients these are

@@ -22,18 +22,18 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
     : settings_(settings),
       place_(place),
       work_(load_training_workload(settings)),
-      course_(settings.strategy.name == kPsAsync
-                  ? std::optional<AsyncCourse>(std::in_place, settings, work_,
-                                               place.workers)
-                  : std::nullopt),
+      course_(
+          settings.strategy.name == kPsAsync
+              ? std::optional<AsyncCourse>(std::in_place, settings, work_, place.workers)
+              : std::nullopt),
       plan_(plan()),
       team_(chosen_threads(settings)),
       values_(work_.layout),
       network_(work_.model, work_.layout,
-               chosen_network(settings,
-                              Lanes::most_samples(
-                                  static_cast<std::size_t>(settings.train.batch_size),
-                                  plan_.lanes)),
+               chosen_network(
+                   settings,
+                   Lanes::most_samples(
+                       static_cast<std::size_t>(settings.train.batch_size), plan_.lanes)),
                team_),
       lanes_(network_, work_.layout, plan_.part, team_),
       own_work_(nobody_, work_.layout.segments().size(),
@@ -46,12 +46,16 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
 Worker::Plan Worker::plan() const {
   if (course_) {
     const auto own = course_->parts[static_cast<std::size_t>(place_.worker)];
-    return {course_->lanes, all_lanes(course_->lanes), {own.begin(), own.end()},
+    return {course_->lanes,
+            all_lanes(course_->lanes),
+            {own.begin(), own.end()},
             static_cast<std::uint32_t>(place_.worker)};
   }
   const SumOrder order(chosen_lanes(settings_, place_.workers), place_.workers);
-  return {order.lanes(), {order.lanes(), order.lanes_of(place_.worker)},
-          work_.samples.train, 0};
+  return {order.lanes(),
+          {order.lanes(), order.lanes_of(place_.worker)},
+          work_.samples.train,
+          0};
 }
 
 std::vector<Range> Worker::ranges() const {
