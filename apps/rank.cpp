@@ -50,12 +50,7 @@ ExitCode join_as_worker(const Settings& settings, const Place& place) {
           const std::vector<ServerAddress>& servers) {
         Worker worker(own, {place.worker(), place.workers(), place.servers});
         const StopRequest stop;
-        WorkerPort port({.servers = servers,
-                         .ranges = worker.ranges(),
-                         .token = job.token(),
-                         .worker = place.worker(),
-                         .timeout = std::chrono::milliseconds(
-                             static_cast<long>(own.cluster.operation_timeout * 1e3))});
+        WorkerPort port(worker.port_options(servers, job.token()));
         return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
       });
 }

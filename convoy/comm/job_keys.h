@@ -19,6 +19,7 @@ inline constexpr const char* kSignalKey = "job/signal";  // a number to pass on
 inline constexpr const char* kRunFolderKey = "job/run_folder";
 inline constexpr const char* kServedKey = "job/served";     // all servers ended well
 inline constexpr const char* kGivenUpPrefix = "given_up/";  // + "rank 2": its end
+inline constexpr const char* kSilentPrefix = "silent/";     // + "rank 2": pid, a text
 inline constexpr const char* kDonePrefix = "done/";         // + "node 1": its exit code
 inline constexpr const char* kLostPrefix = "lost/";         // + "rank 2": a Loss
 inline constexpr const char* kSaidPrefix = "said/";  // + hash: who says this message

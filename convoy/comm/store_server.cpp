@@ -318,12 +318,17 @@ class StoreServer::Loop {
     const std::string key = kLostPrefix + name_of(hello.kind, hello.number);
     connections_.erase(connection);
     roster_.release(hello);
-    if (roster_.is_elastic(hello)) return log_elastic(loss);
+    if (roster_.is_elastic(hello)) return lose_elastic(hello, loss);
     set(key, bytes_of(encode(loss)));
   }
 
-  /// The others go on. A death is its launcher's to tell, if it has one.
-  void log_elastic(const Loss& loss) const {
+  /// The others go on. A death is its launcher's to tell, if it has one; who is only
+  /// silent is a process that its launcher still has to end.
+  void lose_elastic(const Hello& hello, const Loss& loss) {
+    if (loss.silent) {
+      set(kSilentPrefix + name_of(hello.kind, hello.number),
+          bytes_of(fmt::format("{} {}", hello.pid, loss.text)));
+    }
     if (loss.silent || options_.roster.nodes == 0) log(loss.text);
   }
 

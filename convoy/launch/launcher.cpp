@@ -162,7 +162,7 @@ ExitCode launch(const LaunchOptions& options) {
   say_where(place, console);
   StoreClient session(session_options(options, place, token, notices));
   for (const char* prefix :
-       {"job/", kLostPrefix, kPeerPrefix, kGivenUpPrefix, kDonePrefix}) {
+       {"job/", kLostPrefix, kSilentPrefix, kPeerPrefix, kGivenUpPrefix, kDonePrefix}) {
     session.watch(prefix);
   }
 

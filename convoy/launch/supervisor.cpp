@@ -32,6 +32,11 @@ bool is_deliberate(ExitCode code) {
          code != ExitCode::interrupted_twice;
 }
 
+/// 2 of "rank 2" and of "node 2".
+int number_of(const std::string& name) {
+  return std::atoi(name.c_str() + std::string_view("rank ").size());
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Place& place, const SupervisorParts& parts,
@@ -137,6 +142,9 @@ void Supervisor::take(const Notice& notice) {
     for (Rank& rank : ranks_) rank.output.log_to(folder_ / "logs");
   } else if (notice.key == kServedKey) {
     let_workers_follow();
+  } else if (notice.key.starts_with(kSilentPrefix)) {
+    end_silent(number_of(notice.key.substr(std::string_view(kSilentPrefix).size())),
+               std::atoi(text.c_str()));
   } else if (notice.key.starts_with(kGivenUpPrefix)) {
     take_given_up(notice.key.substr(std::string_view(kGivenUpPrefix).size()), text);
   } else if (notice.key.starts_with(kDonePrefix)) {
@@ -162,10 +170,10 @@ std::string Supervisor::lost_node(int node, const std::string& why) const {
 /// A rank that died is its own launcher's to report; here are those it cannot see.
 void Supervisor::take_loss(const std::string& who, const Loss& loss) {
   if (who.starts_with("node ")) {
-    const int node = std::atoi(who.c_str() + std::string_view("node ").size());
+    const int node = number_of(who);
     propose({ExitCode::peer_unreachable, lost_node(node, loss.text)});
   } else if (loss.silent) {
-    const int number = std::atoi(who.c_str() + std::string_view("rank ").size());
+    const int number = number_of(who);
     if (find(number)) propose({ExitCode::rank_failed, loss.text + state_of(number)});
   }
 }
@@ -175,7 +183,7 @@ void Supervisor::take_loss(const std::string& who, const Loss& loss) {
 void Supervisor::take_complaint(const std::string& from, const std::string& text) {
   if (suspected_) return;
   // That a worker has lost its server may be its own trouble: it is started again.
-  if (is_worker(std::atoi(from.c_str() + std::string_view("rank ").size()))) return;
+  if (is_worker(number_of(from))) return;
   const int number = std::atoi(text.c_str());
   const std::string error = text.substr(std::min(text.size(), text.find(' ') + 1));
   suspected_ =

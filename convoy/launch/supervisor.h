@@ -74,7 +74,8 @@ class Supervisor {
     RankOutput output;
     bool ended = false;
     int status = 0;
-    int restarts = 0;  // of a worker, so far
+    int restarts = 0;       // of a worker, so far
+    bool given_up = false;  // of a worker
     /// A worker that died: when to start it again or give it up.
     std::optional<Clock::time_point> fate_at{};
   };
@@ -107,6 +108,8 @@ class Supervisor {
   void tend_workers();
   void restart_or_give_up(Rank& worker);
   void give_up(Rank& worker, const std::string& end);
+  bool has_other_workers() const;
+  void end_silent(int number, int pid);
   void take_given_up(const std::string& who, const std::string& end);
   void look_for_served();
   void let_workers_follow();
@@ -132,7 +135,7 @@ class Supervisor {
   int requests_ = 0;                      // to stop
   std::map<std::string, ExitCode> done_;  // nodes
   bool said_done_ = false;
-  std::set<std::string> given_up_;                 // workers, of all nodes
+  std::set<std::string> given_up_;                 // workers of all nodes, as told
   std::optional<Clock::time_point> follow_until_;  // for workers, when servers have ended
 
   std::optional<Verdict> proposed_, suspected_, verdict_;

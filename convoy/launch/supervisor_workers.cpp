@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kPause = milliseconds(200);      // before a worker is started again
+constexpr auto kPause = milliseconds(200);        // before a worker is started again
 constexpr auto kForVerdict = milliseconds(2000);  // for the verdict on a lost server
 constexpr auto kToFollow =
     milliseconds(5000);  // for workers, when the servers have ended
@@ -79,14 +79,35 @@ void Supervisor::restart_or_give_up(Rank& worker) {
 }
 
 void Supervisor::give_up(Rank& worker, const std::string& end) {
-  const bool others = static_cast<int>(given_up_.size()) + 1 < place_.workers();
-  if (others) {
+  worker.given_up = true;
+  if (has_other_workers()) {
     parts_.console.line(Stream::err,
                         "convoy: ", end + " and is given up; the others go on");
   }
   parts_.store.set(
       kGivenUpPrefix + role_name(place_, worker.number),
       end + " and is given up, as are all workers" + last_words(portrait(worker)));
+}
+
+/// As far as this node knows. If there are none, the verdict will say so.
+bool Supervisor::has_other_workers() const {
+  std::set<std::string> gone = given_up_;
+  for (const Rank& rank : ranks_) {
+    if (rank.given_up) gone.insert(role_name(place_, rank.number));
+  }
+  return static_cast<int>(gone.size()) < place_.workers();
+}
+
+/// The rendezvous has lost a worker whose process is still there: stopped, or stuck. It
+/// makes room for one that works. The pid tells it from who may have taken its place.
+void Supervisor::end_silent(int number, int pid) {
+  const Rank* rank = find(number);
+  if (!rank || rank->ended || rank->child.pid != pid || is_ending()) return;
+  parts_.console.line(
+      Stream::err, "convoy: ",
+      fmt::format("{} (rank {}, pid {}) is silent{}; it is killed",
+                  role_name(place_, number), number, pid, state_of(number)));
+  ::kill(-pid, SIGKILL);
 }
 
 /// All launchers hear it in the same order: the last of all workers is the cause.

@@ -58,12 +58,22 @@ Worker::Plan Worker::plan() const {
           0};
 }
 
-std::vector<Range> Worker::ranges() const {
-  std::vector<Range> list;
+WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers,
+                                       const std::string& token) {
+  const double patience = settings_.cluster.operation_timeout;
+  WorkerPortOptions options{
+      .servers = servers,
+      .ranges = {},
+      .token = token,
+      .worker = place_.worker,
+      .statistics = work_.statistics_layout.size(),
+      .partials = lanes_.gradients().count(),
+      .lanes = plan_.part.own.size(),
+      .timeout = std::chrono::milliseconds(static_cast<long>(patience * 1e3))};
   for (int server = 0; server < place_.servers; ++server) {
-    list.push_back(server_range(work_.layout, server, place_.servers));
+    options.ranges.push_back(server_range(work_.layout, server, place_.servers));
   }
-  return list;
+  return options;
 }
 
 PassKey Worker::key(std::uint64_t sequence) const {

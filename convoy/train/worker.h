@@ -30,8 +30,9 @@ class Worker {
   /// Loads the data, builds the model. Throws InputError for anything that does not fit.
   Worker(const Settings& settings, const WorkerPlace& place);
 
-  /// Of the flat buffer, by server.
-  std::vector<Range> ranges() const;
+  /// How it reaches the servers.
+  WorkerPortOptions port_options(const std::vector<ServerAddress>& servers,
+                                 const std::string& token);
 
   /// Works until the servers say that the run is over; returns how it ended. `on_step`
   /// hears the version of the values it works with. Throws PeerError.

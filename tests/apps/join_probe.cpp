@@ -9,11 +9,13 @@
 // Workers send it to all servers. With `die` the first worker 1 kills itself in between;
 // the one in its place then does what is left.
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -31,10 +33,14 @@ struct Arguments {
   bool die = false;
 };
 
-int take_number(const Listener& listener) {
+/// None if it died before it said one.
+std::optional<int> take_number(const Listener& listener) {
+  pollfd wait{listener.socket.get(), POLLIN, 0};
+  ::poll(&wait, 1, -1);
   const Descriptor socket(::accept(listener.socket.get(), nullptr, nullptr));
   char number = 0;
-  return ::recv(socket.get(), &number, 1, 0) == 1 ? number : -1;
+  if (::recv(socket.get(), &number, 1, 0) != 1) return std::nullopt;
+  return number;
 }
 
 ExitCode serve(const Place& place, Comm& servers, Membership& job, Listener listener) {
@@ -42,7 +48,7 @@ ExitCode serve(const Place& place, Comm& servers, Membership& job, Listener list
                  {.host = listener.address, .port = listener.port});
   std::set<int> heard;
   while (static_cast<int>(heard.size()) < place.workers()) {
-    heard.insert(take_number(listener));
+    if (const auto number = take_number(listener)) heard.insert(*number);
   }
   const bool sound = *heard.begin() == 0 && *heard.rbegin() == place.workers() - 1;
   std::printf("server %d of %d heard of %zu workers%s\n", servers.rank(), servers.ranks(),

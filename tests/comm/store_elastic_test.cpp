@@ -15,8 +15,9 @@ using testing::Not;
 /// Rank 0 has to be there, 1 and 2 may be.
 class ElasticStore : public testing::Test {
  protected:
-  StoreService service_{3,
-                        {.roster = {.elastic_from = 1}, .say_missing = milliseconds(50)}};
+  StoreService service_{
+      3,
+      {.roster = {.settings = "", .elastic_from = 1}, .say_missing = milliseconds(50)}};
 };
 
 TEST_F(ElasticStore, WaitsForTheOthersAlone) {

@@ -113,7 +113,7 @@ TEST_F(Foreign, MayLoseAWorkerAndGetItBack) {
   const auto back = start_rank(of_three(2), words);
 
   EXPECT_TRUE(wait_for_sleepers(*back, 1)) << back->err();
-  for (const auto* process : {&server, &worker, &back}) {
+  for (const auto* process : {&back, &worker, &server}) {  // who hosts the others last
     (*process)->send(SIGTERM);
     EXPECT_EQ((*process)->wait().code, 75) << (*process)->err();
   }

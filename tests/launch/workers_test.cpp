@@ -88,6 +88,7 @@ TEST_F(Workers, FailTheJobWhenAllAreGivenUp) {
 
   EXPECT_EQ(result.code, 70);
   EXPECT_EQ(count(result.err, "; started again (1 of 1)"), 2U) << result.err;
+  EXPECT_EQ(count(result.err, "is given up; the others go on"), 1U) << result.err;
   EXPECT_TRUE(std::regex_search(
       result.err,
       std::regex("convoy: worker \\d \\(rank \\d, pid \\d+\\) ended with exit code 1: a "
@@ -181,16 +182,19 @@ TEST_F(Workers, OfADeadServerPromiseNoCheckpointThatIsNotThere) {
   EXPECT_THAT(result.err, Not(HasSubstr("checkpoint")));
 }
 
-TEST_F(Workers, ThatWereStoppedAreStillThereAfterTheirSilence) {
+TEST_F(Workers, ThatAreSilentAreKilledAndStartedAgain) {
   const auto process = start(job({"--silence", "2", "sleep"}));
   ASSERT_TRUE(wait_for_sleepers(*process, 3)) << process->err();
 
   ::kill(pid_of_rank(2), SIGSTOP);
-  ASSERT_TRUE(wait_for_error(*process, "has been silent for")) << process->err();
-  ::kill(pid_of_rank(2), SIGCONT);
+  ASSERT_TRUE(wait_for_sleepers(*process, 4)) << process->err();
   process->send(SIGTERM);
+  const CommandResult result = process->wait();
 
-  EXPECT_EQ(process->wait().code, 75);
+  EXPECT_EQ(result.code, 75);
+  EXPECT_THAT(result.err, HasSubstr("is silent; its process is stopped (SIGSTOP); it is "
+                                    "killed\n"));
+  EXPECT_THAT(result.err, HasSubstr("was killed by SIGKILL; started again (1 of 3)"));
 }
 
 }  // namespace
