@@ -31,6 +31,7 @@ void add_simulate_command(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--nodes", prediction.nodes, "how many machines (1,2,4,...,1024)")
       ->delimiter(',')
+      ->allow_extra_args(false)  // else it would take the settings after it for numbers
       ->check(CLI::Range(1, 1 << 16));
   command->add_option("--profile", prediction.profile,
                       "a file: read if it is there, else measured and written");
