@@ -16,8 +16,8 @@ namespace convoy {
 namespace {
 
 constexpr int kClasses = 10;
-constexpr int kWarmups = 3;
-constexpr std::size_t kLeastSteps = 9;
+constexpr int kWarmups = 2;
+constexpr std::size_t kLeastSteps = 7;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "convoy/base/error.h"
 #include "convoy/base/file.h"
 #include "convoy/base/temporary_folder.h"
@@ -126,6 +128,20 @@ TEST(StepCost, AsynchronousWorkersWaitOnlyWhenTheServersLinkIsFull) {
   EXPECT_EQ(few.updates, 2);
   const StepCost many = step_cost("ps_async", two_units(), machines(32, 800));
   EXPECT_NEAR(many.step / many.updates, 1, 0.05) << "the link carries a push a second";
+}
+
+TEST(StepCost, LoadingTakesFromTheCoresThatCompute) {
+  CostProfile profile = two_units();
+  profile.load = 0.25;
+  const double computing = 2 * (kForward + kBackward), loading = 16 * 0.25;
+  EXPECT_DOUBLE_EQ(step_cost("single", profile, machines(1, 0)).step, computing)
+      << "the second core is free";
+  profile.cores = 1;
+  EXPECT_DOUBLE_EQ(step_cost("single", profile, machines(1, 0)).step,
+                   computing + loading);
+  profile.cores = profile.threads = 2;
+  EXPECT_DOUBLE_EQ(step_cost("single", profile, machines(1, 0)).step,
+                   computing + loading / 2);
 }
 
 TEST(StepCost, BelowAPackAPassTakesNoLess) {
