@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "convoy/base/error.h"
@@ -37,20 +36,23 @@ class Jobs {
 
   int ranks_per_node() const { return std::max(1, settings_.cluster.nproc_per_node); }
 
+  std::size_t ranks(int nodes) const {
+    return static_cast<std::size_t>(nodes) * static_cast<std::size_t>(ranks_per_node());
+  }
+
   std::size_t batch(int nodes) const {
     return static_cast<std::size_t>(settings_.train.batch_size) *
            static_cast<std::size_t>(weak_ ? nodes : 1);
   }
 
   std::size_t lanes(int nodes) const {
-    const auto ranks = static_cast<std::size_t>(nodes * ranks_per_node());
     const auto given = static_cast<std::size_t>(settings_.train.lanes);
-    return given == 0 ? ranks : given * (weak_ ? static_cast<std::size_t>(nodes) : 1);
+    return given == 0 ? ranks(nodes)
+                      : given * (weak_ ? static_cast<std::size_t>(nodes) : 1);
   }
 
   bool fits(int nodes) const {
-    const auto ranks = static_cast<std::size_t>(nodes * ranks_per_node());
-    return ranks <= lanes(nodes) && lanes(nodes) <= batch(nodes);
+    return ranks(nodes) <= lanes(nodes) && lanes(nodes) <= batch(nodes);
   }
 
   std::size_t samples(int nodes) const {

@@ -10,7 +10,8 @@ namespace convoy {
 namespace {
 
 double packs(std::size_t samples, std::size_t pack) {
-  return static_cast<double>((samples + pack - 1) / pack);
+  const std::size_t count = (samples + pack - 1) / pack;
+  return static_cast<double>(count);
 }
 
 double between(double left, double right, double part) {

@@ -20,7 +20,9 @@ std::uint64_t owned(std::uint64_t bytes, int ranks, int rank) {
          kFloat;
 }
 
-std::uint64_t whole(double bytes) { return static_cast<std::uint64_t>(bytes + 0.5); }
+std::uint64_t whole(double bytes) {
+  return static_cast<std::uint64_t>(std::llround(bytes));
+}
 
 double number(std::uint64_t bytes) { return static_cast<double>(bytes); }
 

@@ -38,7 +38,8 @@ class Passes {
     const double adding =
         (lanes - 1) * static_cast<double>(profile_.bytes()) * profile_.sum;
     const double loading = static_cast<double>(job_.samples) * lanes * profile_.load;
-    return (lanes - 1) * pass + adding + std::max(0.0, 1 - spare_) * loading;
+    return (lanes - 1) * pass + adding +
+           std::max(0.0, 1 - spare_) * loading / profile_.threads;
   }
 
   double forward_of_all() const {

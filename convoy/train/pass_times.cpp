@@ -16,20 +16,13 @@ namespace convoy {
 namespace {
 
 constexpr int kClasses = 10;
-constexpr int kWarmups = 3;
-constexpr int kLeastSteps = 9;
-constexpr int kMostSteps = 2000;
+constexpr int kWarmups = 2;
+constexpr std::size_t kLeastSteps = 7;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-/// The same number on all ranks: the first one's.
-double of_first(Comm& comm, double value) {
-  comm.broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
-  return value;
 }
 
 /// The largest of what the ranks say, each of several.
@@ -139,16 +132,11 @@ class Rank {
   }
 
   void measure(double seconds, CostProfile& profile) {
-    double least = 1e9;
-    for (int i = 0; i < kWarmups; ++i) {
-      const Stopwatch watch;
-      step(false);
-      least = std::min(least, watch.seconds());
-    }
-    const double wanted =
-        std::clamp<double>(seconds / std::max(least, 1e-6), kLeastSteps, kMostSteps);
-    const auto steps = static_cast<int>(of_first(comm_, wanted));
-    for (int i = 0; i < steps; ++i) step(true);
+    for (int i = 0; i < kWarmups; ++i) step(false);
+    const Stopwatch watch;
+    do {
+      step(true);
+    } while (go_on(passes_.size() < kLeastSteps || watch.seconds() < seconds));
     profile.passes.push_back({samples_, watch_.medians(median(slowest(comm_, passes_)))});
     profile.update = median(slowest(comm_, updates_));
     profile.rest = median(rests_);
@@ -157,6 +145,13 @@ class Rank {
   }
 
  private:
+  /// The first rank decides for all.
+  bool go_on(bool wanted) {
+    auto word = static_cast<std::byte>(wanted);
+    comm_.broadcast({&word, 1}, 0);
+    return word != std::byte{0};
+  }
+
   void step(bool counts) {
     comm_.barrier();
     watch_.clear();
