@@ -77,11 +77,11 @@ struct Frame {
         top(std::ceil(84 + column_label * (crowded ? 1 : kLeaning))),
         table_width(side_of(map.columns.size())),
         table_height(side_of(map.rows.size())),
-        width(std::min(
-            kMostPixels,
-            std::max({left + table_width +
-                          std::max(kLegendWidth, column_label * kLeaning + 16),
-                      48 + text_width(map.title, {.size = 18, .bold = true}), 420.0}))),
+        width(std::min(kMostPixels,
+                       std::max({left + table_width +
+                                     std::max(kLegendWidth, column_label * kLeaning + 16),
+                                 48 + text_width(map.title, {.size = 18, .bold = true}),
+                                 48 + text_width(map.note, {}), 420.0}))),
         height(std::min(kMostPixels, top + std::max(table_height, 84.0) + 40)) {}
 
   double side_of(std::size_t cells) const {

@@ -4,6 +4,7 @@
 // of itself.
 
 #include "tests/apps/small_run.h"
+#include "tests/report/png_pixels.h"
 
 namespace convoy {
 namespace {
@@ -109,6 +110,37 @@ TEST_F(CommandLine, ChecksTheDatasetOfTheSystem) {
   EXPECT_THAT(text, HasSubstr("train  60,000 samples"));
   EXPECT_THAT(text, HasSubstr("test   10,000 samples"));
   EXPECT_THAT(text, HasSubstr("whole and as published"));
+}
+
+TEST_F(CommandLine, ShowsWhoHoldsWhichLabels) {
+  const std::string text = output({"data", "partition", "data.partition=labels", "-n",
+                                   "4", "--picture", "parts.png"});
+
+  EXPECT_THAT(text, HasSubstr("fashion_mnist, data.partition=labels\n"));
+  EXPECT_THAT(text, HasSubstr("9 Ankle boot"));
+  EXPECT_THAT(text, HasSubstr("4 workers, 48,000 samples in all; shortest part 12,000, "
+                              "longest 12,000; 12,000 of 60,000 left out\n"));
+  // Of ten labels in four parts the last two have two, and all samples of them.
+  EXPECT_THAT(text, testing::ContainsRegex("\n     3 .* 6,000 .* 6,000 .*12,000\n"));
+  const PngPixels picture(read_text(here() / "parts.png"));
+  EXPECT_GT(picture.count([](Pixel p) { return p.blue > p.red + 60; }), 10 * 50 * 50);
+}
+
+TEST_F(CommandLine, ShowsTheSameAgainAndOtherLabelsWithAnotherSeed) {
+  const Arguments command{"data", "partition", "data.partition=labels_unscaled", "-n",
+                          "10"};
+  const std::string text = output(command);
+
+  EXPECT_EQ(output(command), text);
+  EXPECT_NE(output(command + Arguments{"train.seed=2"}), text);
+  EXPECT_THAT(text,
+              HasSubstr("60,000 samples in all; shortest part 6,000, longest 6,000\n"));
+}
+
+TEST_F(CommandLine, RefusesToShowMoreWorkersThanLabels) {
+  expect_refused(convoy({"data", "partition", "data.partition=labels", "-n", "11"}), 78,
+                 {"data.partition", "at most 10 parts", "hint:"});
+  expect_nothing_written();
 }
 
 TEST_F(CommandLine, SaysThatThereIsNothingToGetForSyntheticData) {

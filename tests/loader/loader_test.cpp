@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -91,6 +92,15 @@ TEST(Loader, TakesABatchLargerThanTheData) {
   EXPECT_EQ(epoch_of(loader, 0).size(), 1u);
 }
 
+std::vector<std::vector<float>> images_of_batches(Loader& loader, int epoch) {
+  std::vector<std::vector<float>> batches;
+  loader.start_epoch(epoch);
+  while (const Batch* batch = loader.next()) {
+    batches.emplace_back(batch->images.begin(), batch->images.end());
+  }
+  return batches;
+}
+
 /// Each rank's lanes of each batch, rank after rank, are the batch.
 TEST(Loader, PreparesOnlyTheSamplesOfItsOwnLanes) {
   const Dataset data = numbered(44);
@@ -110,6 +120,106 @@ TEST(Loader, PreparesOnlyTheSamplesOfItsOwnLanes) {
   }
   EXPECT_EQ(of_first[0].size(), 6u);
   EXPECT_EQ(of_first[4].size(), 3u) << "lanes of a last batch of 4";
+}
+
+/// As numbered(), with the labels 0 .. 3 in turn.
+Dataset of_four_labels(std::size_t count) {
+  Dataset data = numbered(count);
+  std::vector<std::uint8_t> labels;
+  for (std::size_t i = 0; i < count; ++i) labels.push_back(i % 4);
+  data.labels = labels;
+  data.classes.resize(4);
+  return data;
+}
+
+TEST(Loader, GivesEveryLaneItsOwnLabels) {
+  const Dataset data = of_four_labels(88);
+  Loader loader(data, all_samples(data),
+                {.batch_size = 12, .part = all_lanes(4), .partition = Partition::labels});
+  EXPECT_EQ(loader.samples_per_epoch(), 88u);
+
+  std::set<Labels> deals;
+  for (const Labels& batch : epoch_of(loader, 1)) {
+    const std::size_t slice = batch.size() / 4;
+    EXPECT_EQ(slice, batch.size() == 12 ? 3u : 1u) << "of a last batch of 4";
+    Labels deal;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      EXPECT_EQ(batch[i], batch[i / slice * slice]) << "a lane has a label";
+      if (i % slice == 0) deal.push_back(batch[i]);
+    }
+    EXPECT_THAT(deal, testing::UnorderedElementsAre(0, 1, 2, 3));
+    deals.insert(deal);
+  }
+  EXPECT_EQ(deals.size(), 1u) << "and keeps it";
+}
+
+TEST(Loader, GivesEveryLaneEverythingIfShared) {
+  const Dataset data = numbered(22);
+  const LanePart first{.lanes = 2, .own = {0, 1}}, second{.lanes = 2, .own = {1, 2}};
+  const auto shared = Partition::shared;
+  Loader one(data, all_samples(data),
+             {.batch_size = 10, .part = first, .partition = shared});
+  Loader other(data, all_samples(data),
+               {.batch_size = 10, .part = second, .partition = shared});
+  Loader alone(data, all_samples(data), {.batch_size = 5});
+  Labels expected(22);
+  std::iota(expected.begin(), expected.end(), 0);
+  const auto of_one = epoch_of(one, 1), of_other = epoch_of(other, 1);
+
+  EXPECT_EQ(of_one.size(), 5u);
+  EXPECT_EQ(of_one, epoch_of(alone, 1)) << "the first goes as one alone would";
+  EXPECT_THAT(joined(of_other), testing::UnorderedElementsAreArray(expected));
+  EXPECT_NE(of_other, of_one);
+}
+
+/// Each rank's lanes of each batch, rank after rank, are the batch, also with parts.
+TEST(Loader, PreparesOnlyTheSamplesOfItsOwnPartedLanes) {
+  const Dataset data = of_four_labels(60);
+  const auto loader_of = [&](Range own) {
+    return std::make_unique<Loader>(data, all_samples(data),
+                                    LoaderOptions{.batch_size = 8,
+                                                  .part = {.lanes = 4, .own = own},
+                                                  .partition = Partition::labels});
+  };
+  const auto whole = epoch_of(*loader_of({0, 4}), 2),
+             first = epoch_of(*loader_of({0, 3}), 2),
+             last = epoch_of(*loader_of({3, 4}), 2);
+
+  ASSERT_EQ(whole.size(), 8u);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(joined({first[i], last[i]}), whole[i]) << "batch " << i;
+  }
+}
+
+TEST(Loader, WithASingleLaneIsTheSameForEveryPartition) {
+  const Dataset data = of_four_labels(50);
+  Loader plain(data, all_samples(data), {.batch_size = 8});
+  const auto expected = images_of_batches(plain, 3);
+
+  for (const Partition partition : {Partition::shared, Partition::labels}) {
+    Loader loader(data, all_samples(data), {.batch_size = 8, .partition = partition});
+    EXPECT_EQ(images_of_batches(loader, 3), expected);
+  }
+}
+
+TEST(Loader, OfAnotherWorkerHasAnotherOrder) {
+  const Dataset data = numbered(50);
+  Loader first(data, all_samples(data), {.batch_size = 8});
+  Loader second(data, all_samples(data), {.batch_size = 8, .worker = 1});
+
+  EXPECT_NE(epoch_of(first, 1), epoch_of(second, 1));
+}
+
+TEST(Loader, RefusesPartsThatLanesCannotHave) {
+  const Dataset data = of_four_labels(50);
+  const auto make = [&](std::size_t batch_size, std::size_t lanes, Partition partition) {
+    Loader(data, all_samples(data),
+           {.batch_size = batch_size, .part = all_lanes(lanes), .partition = partition});
+  };
+
+  EXPECT_THROW(make(10, 2, Partition::labels_unscaled), InputError);
+  EXPECT_THROW(make(10, 5, Partition::labels), InputError);
+  EXPECT_THROW(make(10, 4, Partition::labels), InputError);
 }
 
 TEST(Loader, KnowsHowLargeABatchIsOfWhichItHasNothing) {

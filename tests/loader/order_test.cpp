@@ -64,6 +64,58 @@ TEST(Order, GivesEachRankItsPositions) {
   EXPECT_EQ(joined, whole);
 }
 
+TEST(Order, DiffersBetweenWorkersOfWhichTheFirstHasTheOrderOfOneAlone) {
+  Order alone(kSamples, /*seed=*/1, /*shuffle=*/true);
+  Order first(kSamples, 1, true, /*worker=*/0), second(kSamples, 1, true, /*worker=*/1);
+
+  EXPECT_EQ(epoch_of(first, 3), epoch_of(alone, 3));
+  EXPECT_NE(epoch_of(second, 3), epoch_of(alone, 3));
+  EXPECT_THAT(epoch_of(second, 3), testing::UnorderedElementsAreArray(kSamples));
+}
+
+/// Seeds make the runs of yesterday: their orders never change.
+TEST(Order, IsThatOfTheFirstRelease) {
+  Order order(kSamples, /*seed=*/1, /*shuffle=*/true);
+
+  EXPECT_THAT(epoch_of(order, 1),
+              testing::ElementsAre(31, 17, 23, 5, 19, 13, 37, 2, 29, 7, 11, 3));
+}
+
+const Parts kThreeParts({1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 21, 22, 23, 24, 25},
+                        {{0, 5}, {5, 10}, {10, 15}});
+
+TEST(Order, GoesThroughPartsSideBySide) {
+  Order order(kThreeParts, /*slice=*/2, /*seed=*/1, /*shuffle=*/false);
+
+  EXPECT_THAT(epoch_of(order, 1), testing::ElementsAre(1, 2, 11, 12, 21, 22,  //
+                                                       3, 4, 13, 14, 23, 24,  //
+                                                       5, 15, 25));
+}
+
+TEST(Order, ShufflesEachPartAsItsWorkerWould) {
+  Order order(kThreeParts, /*slice=*/2, /*seed=*/7, /*shuffle=*/true);
+  const Samples whole = epoch_of(order, 4);
+
+  for (std::uint32_t part = 0; part < 3; ++part) {
+    const Samples own = epoch_order(kThreeParts[part], 7, 4, part);
+    EXPECT_THAT(own, testing::UnorderedElementsAreArray(kThreeParts[part]));
+    const Samples found = {whole[2 * part], whole[2 * part + 1], whole[6 + 2 * part],
+                           whole[6 + 2 * part + 1], whole[12 + part]};
+    EXPECT_EQ(found, own);
+  }
+}
+
+TEST(Order, OfPartsThatShareTheirSamplesShufflesThemDifferently) {
+  const Parts shared(kSamples, {{0, kSamples.size()}, {0, kSamples.size()}});
+  Order order(shared, /*slice=*/kSamples.size(), /*seed=*/1, /*shuffle=*/true);
+  const Samples whole = epoch_of(order, 1);
+  const auto half = static_cast<long>(kSamples.size());
+
+  EXPECT_EQ(order.size(), 2 * kSamples.size());
+  EXPECT_NE(Samples(whole.begin(), whole.begin() + half),
+            Samples(whole.begin() + half, whole.end()));
+}
+
 TEST(Split, UsesEverythingByDefault) {
   const Split split = split_samples(4, {});
 

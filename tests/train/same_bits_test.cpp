@@ -25,6 +25,7 @@ struct Case {
   int lanes = 4;
   Transport transport = Transport::tcp;
   bool recipe = false;  // with clipped gradients, AdamW, and an average of epochs
+  std::string partition = "iid";
 };
 
 void add_recipe(Settings& settings) {
@@ -44,6 +45,7 @@ Settings settings_of(const Case& run) {
   settings.data.synthetic.height = run.model == "vgg11" ? 32 : 28;
   settings.data.synthetic.width = settings.data.synthetic.height;
   settings.data.synthetic.train_count = 35;
+  settings.data.partition = run.partition;
   settings.data.synthetic.test_count = 9;
   settings.train.batch_size = 16;
   settings.train.epochs = run.model == "vgg11" ? 1 : 2;
@@ -71,13 +73,17 @@ Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
           outcome.train.loss, outcome.test->sum.loss};
 }
 
-/// One rank alone, of each model, number of lanes and recipe once.
+/// One rank alone, of each model, number of lanes, recipe and partition once.
 const Ending& alone(const Case& run, const StopRequest& stop) {
-  static std::map<std::tuple<std::string, int, bool>, Ending> known;
-  const auto [ending, is_new] = known.try_emplace({run.model, run.lanes, run.recipe});
+  static std::map<std::tuple<std::string, int, bool, std::string>, Ending> known;
+  const auto [ending, is_new] =
+      known.try_emplace({run.model, run.lanes, run.recipe, run.partition});
   if (is_new) {
     AloneComm comm;
-    const Case of_one = {.model = run.model, .lanes = run.lanes, .recipe = run.recipe};
+    const Case of_one = {.model = run.model,
+                         .lanes = run.lanes,
+                         .recipe = run.recipe,
+                         .partition = run.partition};
     ending->second = train(settings_of(of_one), comm, stop);
   }
   return ending->second;
@@ -107,6 +113,28 @@ TEST(EndsAtOtherBits, WithOtherLanes) {
             alone({.model = "vgg11", .lanes = 5}, stop).weights);
 }
 
+TEST(EndsAtOtherBits, WithOtherPartsOfTheData) {
+  const StopRequest stop;
+  const std::string iid = alone({.model = "lenet5"}, stop).weights;
+  const std::string labels =
+      alone({.model = "lenet5", .partition = "labels"}, stop).weights;
+  const std::string shared =
+      alone({.model = "lenet5", .partition = "shared"}, stop).weights;
+
+  EXPECT_NE(labels, iid);
+  EXPECT_NE(shared, iid);
+  EXPECT_NE(shared, labels);
+}
+
+TEST(EndsAtTheBitsOfPlainTraining, WithASingleLaneWhateverThePartition) {
+  const StopRequest stop;
+  const Ending& iid = alone({.model = "lenet5", .lanes = 1}, stop);
+
+  for (const char* partition : {"labels", "shared"}) {
+    EXPECT_EQ(alone({.model = "lenet5", .lanes = 1, .partition = partition}, stop), iid);
+  }
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& strategy : strategy_names()) {
@@ -123,6 +151,14 @@ std::vector<Case> all_cases() {
         cases.push_back({"lenet5", strategy, ranks, threads, 4, Transport::tcp, true});
       }
     }
+    for (const char* partition : {"labels", "shared"}) {
+      for (const int ranks : {2, 3, 4}) {
+        cases.push_back({.model = "lenet5",
+                         .strategy = strategy,
+                         .ranks = ranks,
+                         .partition = partition});
+      }
+    }
     cases.push_back({"vgg11", strategy, 3, 2, /*lanes=*/5, Transport::shared, true});
     for (const int ranks : {2, 3}) {
       for (const Transport transport : {Transport::tcp, Transport::shared}) {
@@ -135,10 +171,10 @@ std::vector<Case> all_cases() {
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
   const Case& run = info.param;
-  return fmt::format("{}_{}_Ranks{}_Threads{}_Lanes{}{}{}", run.model, run.strategy,
-                     run.ranks, run.threads, run.lanes,
-                     run.transport == Transport::shared ? "_Shared" : "",
-                     run.recipe ? "_Recipe" : "");
+  return fmt::format(
+      "{}_{}_Ranks{}_Threads{}_Lanes{}{}{}{}", run.model, run.strategy, run.ranks,
+      run.threads, run.lanes, run.transport == Transport::shared ? "_Shared" : "",
+      run.recipe ? "_Recipe" : "", run.partition == "iid" ? "" : "_" + run.partition);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),
