@@ -38,7 +38,7 @@ class Collector {
  public:
   explicit Collector(std::string path) : path_(std::move(path)) {}
 
-  std::vector<Assignment> collect(const YAML::Node& document) {
+  std::vector<SettingAssignment> collect(const YAML::Node& document) {
     if (document.IsNull()) return {};
     if (!document.IsMap()) {
       throw settings_error(
@@ -120,7 +120,7 @@ class Collector {
   }
 
   std::string path_;
-  std::vector<Assignment> found_;
+  std::vector<SettingAssignment> found_;
   std::map<std::string, int> lines_;  // of what is set, by dotted name
 };
 
@@ -183,7 +183,7 @@ YAML::Node parse(const std::string& path, const std::string& text) try {
 
 }  // namespace
 
-std::vector<Assignment> read_settings_file(const std::filesystem::path& path) {
+std::vector<SettingAssignment> read_settings_file(const std::filesystem::path& path) {
   const std::string text = read_text(path);
   refuse_bad_utf8(path.string(), text);
   return Collector(path.string()).collect(parse(path.string(), text));

@@ -17,6 +17,6 @@ namespace convoy {
 /// Throws InputError: of kind `storage` if the file cannot be read; of kind `settings` if
 /// it is not YAML, sets something twice, or has a list, a map or nothing where a value
 /// belongs.
-std::vector<Assignment> read_settings_file(const std::filesystem::path& path);
+std::vector<SettingAssignment> read_settings_file(const std::filesystem::path& path);
 
 }  // namespace convoy

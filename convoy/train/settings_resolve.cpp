@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Assignment parse_assignment(const std::string& text) {
+SettingAssignment parse_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0) {
     const std::string name = text.substr(0, equals);
@@ -66,14 +66,14 @@ class Resolver {
   }
 
   /// Lays the files that are chosen, experiments first, then the settings as they stand.
-  void lay(const std::vector<Assignment>& assignments) {
-    for (const Assignment& one : assignments) {
+  void lay(const std::vector<SettingAssignment>& assignments) {
+    for (const SettingAssignment& one : assignments) {
       if (one.name == kExperiment) choose(one);
     }
-    for (const Assignment& one : assignments) {
+    for (const SettingAssignment& one : assignments) {
       if (find_option_setting(one.name)) choose(one);
     }
-    for (const Assignment& one : assignments) {
+    for (const SettingAssignment& one : assignments) {
       if (one.name != kExperiment) set(one);
     }
   }
@@ -84,7 +84,7 @@ class Resolver {
   }
 
  private:
-  void set(const Assignment& assignment) {
+  void set(const SettingAssignment& assignment) {
     const Setting* option = find_option_setting(assignment.name);
     const Setting* setting = option ? option : find_setting(assignment.name);
     if (!setting) throw no_setting(assignment);
@@ -92,14 +92,14 @@ class Resolver {
     origins_[setting->name] = assignment.where;
   }
 
-  static InputError no_setting(const Assignment& assignment) {
+  static InputError no_setting(const SettingAssignment& assignment) {
     const auto& [name, value, where] = assignment;
     const bool group = !settings_of_group(name).empty();
     return group ? group_as_value(name, value, where) : unknown_setting(name, where);
   }
 
   /// The name is set here too, so that the option's own file is laid over it.
-  void choose(const Assignment& choice) {
+  void choose(const SettingAssignment& choice) {
     if (choice.name == kExperiment) {
       refuse_unknown_experiment(choice);
     } else {
@@ -109,7 +109,7 @@ class Resolver {
     if (file) lay_file(*file, choice.where);
   }
 
-  void refuse_unknown_experiment(const Assignment& choice) const {
+  void refuse_unknown_experiment(const SettingAssignment& choice) const {
     const std::vector<std::string> names = experiments();
     if (std::ranges::find(names, choice.value) != names.end()) return;
     throw settings_error({.where = choice.where,
@@ -186,7 +186,7 @@ std::optional<fs::path> folder_from_environment() {
 Settings resolve_settings(const std::vector<std::string>& assignments,
                           const std::vector<std::filesystem::path>& config_files,
                           const SettingsContext& context) {
-  std::vector<Assignment> command_line;
+  std::vector<SettingAssignment> command_line;
   for (const std::string& text : assignments)
     command_line.push_back(parse_assignment(text));
 

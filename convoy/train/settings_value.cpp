@@ -191,8 +191,8 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
-void assign(const Setting& setting, const Assignment& assignment, const KnownNames& names,
-            Settings& settings) {
+void assign(const Setting& setting, const SettingAssignment& assignment,
+            const KnownNames& names, Settings& settings) {
   const Field field = setting.field(settings);
   const std::string& value = assignment.value;
   const std::errc error =

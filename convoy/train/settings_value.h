@@ -12,15 +12,15 @@
 namespace convoy {
 
 /// A setting as someone wrote it, not yet understood.
-struct Assignment {
+struct SettingAssignment {
   std::string name;   // "train.epochs"
   std::string value;  // "6"
   std::string where;  // "run.yaml:3: train.epochs"
 };
 
 /// Reads the value into its place. Throws InputError if it is not one the setting takes.
-void assign(const Setting& setting, const Assignment& assignment, const KnownNames& names,
-            Settings& settings);
+void assign(const Setting& setting, const SettingAssignment& assignment,
+            const KnownNames& names, Settings& settings);
 
 /// Throws InputError unless the value in its place is one the setting takes, whatever the
 /// known names are.
