@@ -97,7 +97,9 @@ class ServerPort::Impl {
         kMostStrangers + options_.workers) {
       return;
     }
-    sessions_.erase(std::ranges::find_if(sessions_, is_stranger));
+    const auto oldest = std::ranges::find_if(sessions_, is_stranger);
+    (*oldest)->cut("too many strangers");
+    sessions_.erase(oldest);
   }
 
   void log(const std::string& line) {

@@ -115,6 +115,7 @@ void WorkerSession::admit() {
   const Handshake outcome =
       ask_for_token(stream_.socket(), context_.options.token, Clock::now() + kToProve);
   if (outcome != Handshake::proven) throw ConnectionLost(std::string(describe(outcome)));
+  stage_ = Stage::known;
   sizes_ = receive_hello();
   const int worker = static_cast<int>(sizes_.worker);
   if (!context_.slots.enter(worker, *this)) {
@@ -122,7 +123,6 @@ void WorkerSession::admit() {
                     .expected = "one process for each worker"}};
   }
   worker_ = worker;
-  stage_ = Stage::worker;
   stream_.set_silence(context_.options.silence);
   stream_.send(FrameKind::admitted);
   context_.log(fmt::format("worker {} joined from {}", worker_, peer_));

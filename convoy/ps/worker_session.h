@@ -38,6 +38,7 @@ class WorkerSession : public WorkerLine {
 
   /// Whether it has ended.
   bool is_done() const { return stage_ == Stage::done; }
+  /// Whether it has yet to prove that it knows the token.
   bool is_stranger() const { return stage_ == Stage::stranger; }
 
   void wake() override;
@@ -46,7 +47,7 @@ class WorkerSession : public WorkerLine {
   bool shows_life() const override;
 
  private:
-  enum class Stage { stranger, worker, done };
+  enum class Stage { stranger, known, done };
   enum class Probe { none, asked, sent };
 
   void run();

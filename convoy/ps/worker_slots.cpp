@@ -102,7 +102,11 @@ bool WorkerSlots::enter(int worker, WorkerLine& line) {
   slot.owes = slot.was_told = false;
   slot.waits = true;
   slot.answer = {};
-  if (!over_) queue({.kind = Arrival::Kind::joined, .worker = worker});
+  if (over_) {
+    line.wake();
+  } else {
+    queue({.kind = Arrival::Kind::joined, .worker = worker});
+  }
   return true;
 }
 
@@ -143,7 +147,7 @@ void WorkerSlots::deposit(int worker, Push push) {
   const std::lock_guard lock(mutex_);
   Slot& slot = at(worker);
   slot.waits = true;
-  if (over_) return;
+  if (over_) return slot.line->wake();
   queue({.kind = Arrival::Kind::push,
          .worker = worker,
          .push = std::move(push),
