@@ -81,8 +81,10 @@ std::optional<Update> AsyncService::apply(const Arrival& arrival,
   return made;
 }
 
-/// Who is too far ahead waits.
+/// Who is too far ahead waits; who has done all waits for the end of the run, so that all
+/// end alike.
 void AsyncService::give_work(int worker) {
+  if (server_.is_done(worker)) return;
   if (!server_.may_go_on(worker)) {
     waiting_.push_back(worker);
     return;
