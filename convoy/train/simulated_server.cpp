@@ -83,6 +83,7 @@ std::uint64_t SimulatedServer::message_bytes() const {
 }
 
 void SimulatedServer::begin() {
+  since_begin_.restart();
   const int count = static_cast<int>(workers_.size());
   for (int worker = 0; worker < count; ++worker) server_.set_connected(worker, true);
   for (int worker = 0; worker < count; ++worker) give_work(worker);
@@ -130,18 +131,18 @@ BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
 
 /// The gradient of the worker's next batch with the values now.
 void SimulatedServer::compute(int worker, const Assignment& next) {
-  const Stopwatch watch;
   VirtualWorker& one = at(worker);
   const BatchShare share = batch(worker, next.sequence);
+  const Stopwatch watch;
   lanes_.run(share, parts_.values,
              course_.key(parts_.settings.train.seed, worker, next.sequence), nobody_);
+  seconds_computing_ += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
   for (const LossSum& lane : lanes_.losses()) {
     one.push.lanes.push_back({lane.loss, lane.correct, lane.samples});
   }
   std::ranges::copy(lanes_.gradients().whole().numbers(), one.gradients.data());
   std::ranges::copy(lanes_.found_statistics().whole().numbers(), one.statistics.data());
-  seconds_computing_ += watch.seconds();
 }
 
 std::optional<Update> SimulatedServer::make(const UpdateOrder& order) {
@@ -170,6 +171,7 @@ std::optional<Update> SimulatedServer::apply(int worker, const UpdateOrder& orde
   }
   made.diverged = !std::isfinite(made.loss.loss);
   last_update_ = events_.now();
+  seconds_really_ = since_begin_.seconds();
   report_ = {.own_seconds = one.push.own_seconds};
   made.reports = {&report_, 1};
   follow_statistics(one.statistics.numbers(), std::min(made.loss.samples, course_.lanes),
@@ -218,6 +220,7 @@ nlohmann::ordered_json SimulatedServer::step_fields() {
 nlohmann::ordered_json SimulatedServer::summary_fields() const {
   return {{"simulated", true},
           {"virtual_seconds", clock_.seconds()},
+          {"wall_seconds", seconds_really_},
           {"computing_seconds", seconds_computing_},
           {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
           {"staleness", staleness_json(server_.staleness())}};

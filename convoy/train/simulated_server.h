@@ -95,7 +95,9 @@ class SimulatedServer final : public Updates {
   std::size_t last_ = 0;          // worker whose update was the last
   StepReport report_;             // of it
   double last_update_ = 0;        // when that was
-  double seconds_computing_ = 0;  // really
+  Stopwatch since_begin_;         // really, as are these:
+  double seconds_really_ = 0;     // from the begin to the last update
+  double seconds_computing_ = 0;  // gradients alone
 };
 
 /// What a virtual cluster of so many workers or ranks does with the settings' strategy.
