@@ -17,7 +17,8 @@ AsyncService::AsyncService(const UpdateParts& parts, const ServiceOptions& servi
       course_(parts.settings, parts.work, service.workers),
       server_(chosen_async_server(parts.settings, parts.work.layout, course_),
               {parts.work.layout, own_, parts.values, parts.optimizer, parts.clip},
-              parts.team) {}
+              parts.team),
+      pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {}
 
 std::size_t AsyncService::samples_per_epoch() const {
   return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
@@ -116,22 +117,36 @@ bool AsyncService::nobody_is_left() {
   return true;
 }
 
+/// Servers that have made as many updates need not have made the same ones.
+void AsyncService::share_counts() {
+  const std::vector<std::uint64_t> own = server_.sequences();
+  parts_.comm.all_gather(std::as_bytes(std::span(own)),
+                         std::as_writable_bytes(std::span(pushes_)));
+}
+
 nlohmann::ordered_json AsyncService::state() const {
-  return {{"pushes", server_.sequences()}};
+  return {{"workers", workers()}, {"pushes", pushes_}};
 }
 
 void AsyncService::restore(const nlohmann::ordered_json& state, std::size_t step) {
+  std::size_t had_workers = 0;
   std::vector<std::uint64_t> pushes;
-  if (state.contains("pushes"))
-    pushes = state["pushes"].get<std::vector<std::uint64_t>>();
-  if (pushes.size() != workers()) {
-    throw InputError(InputKind::settings,
-                     {.where = "train.resume",
-                      .found = fmt::format("{} workers", workers()),
-                      .expected = fmt::format("{}, as the run had", pushes.size()),
-                      .hint = "workers go on where they were: -n has to be the same"});
+  if (state.is_object()) {
+    had_workers = state.value("workers", had_workers);
+    pushes = state.value("pushes", pushes);
   }
-  server_.restore(step, pushes);
+  const auto servers = static_cast<std::size_t>(parts_.comm.ranks());
+  if (had_workers != workers() || pushes.size() != pushes_.size()) {
+    throw InputError(
+        InputKind::settings,
+        {.where = "train.resume",
+         .found = fmt::format("{} workers and {} servers", workers(), servers),
+         .expected = "as many as the run had that is gone on with",
+         .hint = "everyone goes on where they were: -n and ps.servers stay the same"});
+  }
+  pushes_ = pushes;
+  const auto own = static_cast<std::size_t>(parts_.comm.rank()) * workers();
+  server_.restore(step, std::span(pushes_).subspan(own, workers()));
 }
 
 UpdateMemory AsyncService::memory() const {

@@ -29,6 +29,7 @@ class AsyncService final : public ServedUpdates {
   nlohmann::ordered_json summary_fields() const override;
 
  private:
+  void share_counts() override;
   std::vector<std::size_t> partials() const override;
   std::vector<std::size_t> lanes_by_worker() const override;
   std::optional<Update> take(const Arrival& arrival, const UpdateOrder& order);
@@ -39,6 +40,7 @@ class AsyncService final : public ServedUpdates {
 
   AsyncCourse course_;
   AsyncServer server_;
+  std::vector<std::uint64_t> pushes_;   // [server][worker] applied, as last told
   std::vector<int> waiting_;            // workers too far ahead
   std::optional<std::string> missing_;  // who did not come back, if that ends the run
 };

@@ -142,7 +142,9 @@ void ServedUpdates::share(FlatBuffer& numbers) {
 }
 
 void ServedUpdates::complete() {
-  if (complete_ || parts_.comm.ranks() == 1) return;
+  if (std::exchange(complete_, true)) return;
+  share_counts();
+  if (parts_.comm.ranks() == 1) return;
   share(parts_.values);
   share(gradients_);
   for (const OptimizerSlot& slot : parts_.optimizer.slots()) share(slot.numbers);
@@ -150,7 +152,6 @@ void ServedUpdates::complete() {
   const std::span<float> statistics =
       parts_.statistics.view({0, parts_.statistics.size()});
   parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
-  complete_ = true;
 }
 
 void ServedUpdates::follow(std::span<const float> found, std::size_t lanes) {

@@ -44,6 +44,9 @@ class ServedUpdates : public Updates {
   /// Throws InputError for settings that do not go with it.
   ServedUpdates(const UpdateParts& parts, const ServiceOptions& service);
 
+  /// Tells the other servers what else a checkpoint has of each.
+  virtual void share_counts() {}
+
   /// What a push of each worker consists of.
   virtual std::vector<std::size_t> partials() const = 0;
   virtual std::vector<std::size_t> lanes_by_worker() const = 0;
