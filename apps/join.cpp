@@ -116,10 +116,7 @@ ExitCode join_and_serve(const Settings& settings, const Place& place,
 ExitCode join_and_push(const Settings& settings, const Place& place,
                        const PushWork& work) {
   check(place.servers > 0 && !place.is_server(), "a worker pushes");
-  return join(settings, place, [&](const Settings& own, Membership& job) {
-    const auto wait = milliseconds(own.cluster.timeout);
-    return work(own, job, find_servers(job.store(), place.servers, wait));
-  });
+  return join(settings, place, work);
 }
 
 }  // namespace convoy

@@ -32,9 +32,8 @@ using RankWork = std::function<ExitCode(const Settings&, Comm&, Membership&)>;
 using ServeWork =
     std::function<ExitCode(const Settings&, Comm& servers, Membership&, Listener)>;
 
-/// What a worker does: it knows where the servers are, by number.
-using PushWork = std::function<ExitCode(const Settings&, Membership&,
-                                        const std::vector<ServerAddress>&)>;
+/// What a worker does. When it is ready for them it asks find_servers() where they are.
+using PushWork = std::function<ExitCode(const Settings&, Membership&)>;
 
 /// Requires: a job without servers.
 ExitCode join_and_work(const Settings& settings, const Place& place,
@@ -44,7 +43,7 @@ ExitCode join_and_work(const Settings& settings, const Place& place,
 ExitCode join_and_serve(const Settings& settings, const Place& place,
                         const ServeWork& work);
 
-/// Requires: a worker's place. Throws PeerError if a server does not say where it is.
+/// Requires: a worker's place.
 ExitCode join_and_push(const Settings& settings, const Place& place,
                        const PushWork& work);
 

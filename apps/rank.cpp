@@ -42,17 +42,19 @@ ExitCode join_as_server(const Settings& settings, const Place& place,
       });
 }
 
-/// As a worker, until the servers say that the run is over.
+/// As a worker, until the servers say that the run is over. A request to stop is for them
+/// to follow, from the first moment on.
 ExitCode join_as_worker(const Settings& settings, const Place& place) {
-  return join_and_push(
-      settings, place,
-      [&](const Settings& own, Membership& job,
-          const std::vector<ServerAddress>& servers) {
-        Worker worker(own, {place.worker(), place.workers(), place.servers});
-        const StopRequest stop;
-        WorkerPort port(worker.port_options(servers, job.token()));
-        return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
-      });
+  return join_and_push(settings, place, [&](const Settings& own, Membership& job) {
+    const StopRequest stop;
+    Worker worker(own, {place.worker(), place.workers(), place.servers});
+    const auto wait =
+        std::chrono::milliseconds(static_cast<long>(own.cluster.timeout * 1e3));
+    const std::vector<ServerAddress> servers =
+        find_servers(job.store(), place.servers, wait);
+    WorkerPort port(worker.port_options(servers, job.token()));
+    return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
+  });
 }
 
 }  // namespace

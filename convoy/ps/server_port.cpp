@@ -98,6 +98,7 @@ class ServerPort::Impl {
       return;
     }
     const auto oldest = std::ranges::find_if(sessions_, is_stranger);
+    if (oldest == sessions_.end()) return;  // the last of them has just been admitted
     (*oldest)->cut("too many strangers");
     sessions_.erase(oldest);
   }
@@ -134,6 +135,8 @@ ServerPort::~ServerPort() = default;
 std::optional<Arrival> ServerPort::next(std::chrono::milliseconds wait) {
   return impl_->slots().next(wait);
 }
+
+std::optional<Arrival> ServerPort::next_change() { return impl_->slots().next_change(); }
 
 void ServerPort::assign(int worker, const Assignment& assignment,
                         std::span<const float> values) {

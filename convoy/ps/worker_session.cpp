@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -63,6 +64,7 @@ WorkerSession::WorkerSession(Descriptor socket, const SessionContext& context)
       stream_(std::move(socket), kToProve, context.traffic),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       peer_(peer_name(stream_.socket())) {
+  if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
   thread_ = quiet_thread([this] { run(); });
 }
 
@@ -111,7 +113,6 @@ void WorkerSession::run() {
 
 /// From a stranger to the holder of a slot.
 void WorkerSession::admit() {
-  check(static_cast<bool>(wake_), "the system has an eventfd");
   const Handshake outcome =
       ask_for_token(stream_.socket(), context_.options.token, Clock::now() + kToProve);
   if (outcome != Handshake::proven) throw ConnectionLost(std::string(describe(outcome)));

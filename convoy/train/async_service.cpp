@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -34,23 +35,37 @@ std::vector<std::size_t> AsyncService::lanes_by_worker() const {
 
 std::optional<Update> AsyncService::make(const UpdateOrder& order) {
   while (true) {
-    if (const auto arrival = next_arrival()) {
-      if (auto made = take(*arrival, order)) return made;
-    } else if (nobody_is_left()) {
-      return std::nullopt;
+    const auto arrival = next_arrival();
+    if (!arrival) {
+      if (should_stop(order) || nobody_is_left()) return std::nullopt;
+    } else if (arrival->kind != Arrival::Kind::push) {
+      receive(*arrival);
+    } else if (auto made = apply(*arrival, order)) {
+      return made;
     }
   }
 }
 
-std::optional<Update> AsyncService::take(const Arrival& arrival,
-                                         const UpdateOrder& order) {
+void AsyncService::attend() {
+  while (const auto arrival = waiting_change()) receive(*arrival);
+}
+
+/// One that joins or is lost. Who has done all here may have died before another server
+/// had its last batch: it does that once more.
+void AsyncService::receive(const Arrival& arrival) {
   const int worker = arrival.worker;
-  if (arrival.kind == Arrival::Kind::push) return apply(arrival, order);
-  server_.set_connected(worker, arrival.kind == Arrival::Kind::joined);
+  const bool joined = arrival.kind == Arrival::Kind::joined;
+  server_.set_connected(worker, joined);
   std::erase(waiting_, worker);
-  if (arrival.kind == Arrival::Kind::joined) give_work(worker);
+  if (joined && has_others() && server_.is_done(worker)) {
+    const std::uint64_t done = server_.sequences()[static_cast<std::size_t>(worker)];
+    port().assign(worker, {.sequence = done - 1, .version = server_.version()},
+                  own_values());
+  } else if (joined && !server_.is_done(worker)) {
+    // At once, however far ahead: another server may wait for the batch it has not had.
+    port().assign(worker, server_.pull(worker), own_values());
+  }
   release_waiting();
-  return std::nullopt;
 }
 
 std::optional<Update> AsyncService::apply(const Arrival& arrival,
@@ -78,7 +93,7 @@ std::optional<Update> AsyncService::apply(const Arrival& arrival,
   made.diverged = !std::isfinite(made.loss.loss);
   made.seconds = since_update_.seconds();
   since_update_.restart();
-  agree(order, arrival.push.stop_signal, made);
+  agree(order, made);
   return made;
 }
 
@@ -113,7 +128,9 @@ bool AsyncService::nobody_is_left() {
   }
   if (missing.empty()) return false;
   if (!any_came) throw PeerError(parts_.comm.ranks(), "no worker has come");
-  missing_ = missing + " did not come back";
+  missing += " did not come back";
+  if (has_others()) throw PeerError(kAnyRank, missing);  // they leave at other steps
+  missing_ = missing;
   return true;
 }
 
@@ -128,20 +145,32 @@ nlohmann::ordered_json AsyncService::state() const {
   return {{"workers", workers()}, {"pushes", pushes_}};
 }
 
-void AsyncService::restore(const nlohmann::ordered_json& state, std::size_t step) {
-  std::size_t had_workers = 0;
-  std::vector<std::uint64_t> pushes;
-  if (state.is_object()) {
-    had_workers = state.value("workers", had_workers);
-    pushes = state.value("pushes", pushes);
+/// The pushes of a checkpoint, [server][worker]; none if it is not of such a run.
+std::vector<std::uint64_t> AsyncService::pushes_in(const nlohmann::ordered_json& state,
+                                                   std::size_t step) const {
+  try {
+    if (!state.is_object() || state.at("workers") != workers()) return {};
+    const auto pushes = state.at("pushes").get<std::vector<std::uint64_t>>();
+    if (pushes.size() != pushes_.size()) return {};
+    for (std::size_t first = 0; first < pushes.size(); first += workers()) {
+      const auto of_server = std::span(pushes).subspan(first, workers());
+      if (std::reduce(of_server.begin(), of_server.end()) != step) return {};
+    }
+    return pushes;
+  } catch (const nlohmann::json::exception&) {
+    return {};
   }
-  const auto servers = static_cast<std::size_t>(parts_.comm.ranks());
-  if (had_workers != workers() || pushes.size() != pushes_.size()) {
+}
+
+void AsyncService::restore(const nlohmann::ordered_json& state, std::size_t step) {
+  const std::vector<std::uint64_t> pushes = pushes_in(state, step);
+  if (pushes.empty()) {
     throw InputError(
         InputKind::settings,
         {.where = "train.resume",
-         .found = fmt::format("{} workers and {} servers", workers(), servers),
-         .expected = "as many as the run had that is gone on with",
+         .found = fmt::format("{} workers and {} servers of ps_async", workers(),
+                              parts_.comm.ranks()),
+         .expected = "the strategy, the workers and the servers that the run had",
          .hint = "everyone goes on where they were: -n and ps.servers stay the same"});
   }
   pushes_ = pushes;

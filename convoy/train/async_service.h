@@ -30,9 +30,12 @@ class AsyncService final : public ServedUpdates {
 
  private:
   void share_counts() override;
+  std::vector<std::uint64_t> pushes_in(const nlohmann::ordered_json& state,
+                                       std::size_t step) const;
   std::vector<std::size_t> partials() const override;
   std::vector<std::size_t> lanes_by_worker() const override;
-  std::optional<Update> take(const Arrival& arrival, const UpdateOrder& order);
+  void attend() override;
+  void receive(const Arrival& arrival);
   std::optional<Update> apply(const Arrival& arrival, const UpdateOrder& order);
   void give_work(int worker);
   void release_waiting();

@@ -108,7 +108,7 @@ CheckpointState state_from_json(const json& content, const std::filesystem::path
             .epoch_sum = loss_sum_from(content.at("epoch_sum")),
             .best = best_from(content.at("best")),
             .course = course_state_from_json(content.at("course")),
-            .updates = content.at("updates")};
+            .updates = content.value("updates", json())};
   } catch (const json::exception& error) {
     throw refusal(file.string(), error.what(), "the fields that convoy writes");
   }

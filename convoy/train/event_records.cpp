@@ -47,6 +47,10 @@ void EventRecords::step(const StepScalars& scalars) {
 
 void EventRecords::write_more(const StepScalars& scalars) {
   for (const auto& [group, numbers] : scalars.more.items()) {
+    if (numbers.is_number()) {
+      writer_->scalar("clock/" + group, scalars.step, numbers.get<double>());
+      continue;
+    }
     for (const auto& [name, value] : numbers.items()) {
       if (!value.is_number()) continue;
       writer_->scalar(group + "/" + name, scalars.step, value.get<double>());

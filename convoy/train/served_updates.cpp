@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 #include "convoy/base/error.h"
 #include "convoy/network/lanes.h"
@@ -17,7 +18,8 @@ namespace convoy {
 namespace {
 
 constexpr auto kMoment = std::chrono::milliseconds(200);
-constexpr auto kToLeave = std::chrono::seconds(5);  // for workers, when all is over
+constexpr auto kLook = std::chrono::milliseconds(5);  // at workers, while servers meet
+constexpr double kToLeave = 5;  // seconds for workers, and their batches, at the end
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
@@ -38,6 +40,12 @@ void check_service(const UpdateParts& parts) {
                   fmt::format("{} with {} servers", settings.optimizer.clip_norm,
                               parts.comm.ranks()),
                   "ps.servers=1: no server of several sees the whole gradient");
+  }
+  if (parts.comm.ranks() > 1 &&
+      (settings.train.ema > 0 || settings.train.swa_start > 0)) {
+    throw refusal(settings.train.ema > 0 ? "train.ema" : "train.swa_start",
+                  fmt::format("averages of values with {} servers", parts.comm.ranks()),
+                  "ps.servers=1: no server of several has all values after every update");
   }
   if (settings.train.swa_start > 0 && parts.statistics.size() > 0) {
     throw refusal("train.swa_start", "a model with running statistics",
@@ -88,28 +96,61 @@ void ServedUpdates::begin() {
   since_update_.restart();
 }
 
-std::vector<std::string> ServedUpdates::take_messages() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(messages_, {});
+/// On the server's own thread.
+void ServedUpdates::say_messages() {
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    lines.swap(messages_);
+  }
+  if (!say_) return;
+  for (const std::string& line : lines) say_(line);
+}
+
+Traffic ServedUpdates::worker_traffic() const {
+  if (!port_) return {};
+  return {.bytes_sent = port_->bytes_sent(), .bytes_received = port_->bytes_received()};
 }
 
 std::optional<Arrival> ServedUpdates::next_arrival() {
   const Stopwatch watch;
   std::optional<Arrival> arrival = port_->next(kMoment);
   seconds_waited_ += watch.seconds();
-  if (!arrival) return arrival;
-  if (arrival->kind == Arrival::Kind::joined)
-    attendance_.set_there(arrival->worker, true);
-  if (arrival->kind == Arrival::Kind::lost) attendance_.set_there(arrival->worker, false);
+  say_messages();
+  note_attendance(arrival);
   return arrival;
+}
+
+std::optional<Arrival> ServedUpdates::waiting_arrival() {
+  std::optional<Arrival> arrival = port_->next(std::chrono::milliseconds(0));
+  note_attendance(arrival);
+  return arrival;
+}
+
+std::optional<Arrival> ServedUpdates::waiting_change() {
+  std::optional<Arrival> arrival = port_->next_change();
+  note_attendance(arrival);
+  return arrival;
+}
+
+void ServedUpdates::note_attendance(const std::optional<Arrival>& arrival) {
+  if (!arrival || arrival->kind == Arrival::Kind::push) return;
+  attendance_.set_there(arrival->worker, arrival->kind == Arrival::Kind::joined);
+}
+
+void ServedUpdates::meet(const std::function<void()>& meanwhile) {
+  if (!has_others()) return;
+  std::future<void> all =
+      std::async(std::launch::async, [this] { parts_.comm.barrier(); });
+  while (all.wait_for(kLook) != std::future_status::ready) meanwhile();
+  all.get();
 }
 
 /// One server decides by itself; several, who are not at the same update at the same
 /// time, do so where all of them come by.
-void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
-                          Update& update) {
+void ServedUpdates::agree(const UpdateOrder& order, Update& update) {
   complete_ = false;
-  const std::int64_t signal = order.stop_signal != 0 ? order.stop_signal : workers_signal;
+  const std::int64_t signal = order.stop_signal;
   if (parts_.comm.ranks() == 1) {
     update.stop_signal = static_cast<int>(signal);
     update.gather_resources = order.gather_resources;
@@ -119,6 +160,7 @@ void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
   told_.stop_signal = std::max(told_.stop_signal, signal);
   told_.diverged = told_.diverged || diverged ? 1 : 0;
   if (!meets_after(order.step)) return;
+  meet([this] { attend(); });
   std::vector<Told> all(static_cast<std::size_t>(parts_.comm.ranks()));
   parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
                          std::as_writable_bytes(std::span(all)));
@@ -128,10 +170,16 @@ void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
   }
 }
 
-/// As often as steps are recorded, and at the end of an epoch.
+/// As often as steps are recorded, and before all that they do together: at the end of an
+/// epoch or of the run, and for a checkpoint.
 bool ServedUpdates::meets_after(std::size_t step) const {
-  const auto every = static_cast<std::size_t>(parts_.settings.train.log_every);
-  return (step + 1) % every == 0 || (step + 1) % per_epoch() == 0;
+  const Settings& settings = parts_.settings;
+  const std::size_t done = step + 1;
+  const auto saved_every = static_cast<std::size_t>(settings.checkpoint.every_steps);
+  return done % static_cast<std::size_t>(settings.train.log_every) == 0 ||
+         done % per_epoch() == 0 ||
+         done == static_cast<std::size_t>(settings.train.max_steps) ||
+         (saved_every > 0 && done % saved_every == 0);
 }
 
 void ServedUpdates::share(FlatBuffer& numbers) {
@@ -162,6 +210,7 @@ void ServedUpdates::follow(std::span<const float> found, std::size_t lanes) {
 void ServedUpdates::note(int worker, const Push& push) {
   const auto number = static_cast<std::size_t>(worker);
   slept_[number] += push.slept_seconds;
+  longest_batch_ = std::max(longest_batch_, push.own_seconds + push.data_seconds);
   reports_[number] = {.stop_signal = push.stop_signal,
                       .own_seconds = push.own_seconds,
                       .data_seconds = push.data_seconds,
@@ -169,7 +218,10 @@ void ServedUpdates::note(int worker, const Push& push) {
 }
 
 void ServedUpdates::finish(ExitCode code, const std::string& reason) {
-  port_->finish({.over = true, .code = code, .reason = reason}, kToLeave);
+  const double wait =
+      std::min(kToLeave + 2 * longest_batch_, parts_.settings.cluster.operation_timeout);
+  port_->finish({.over = true, .code = code, .reason = reason}, milliseconds(wait));
+  say_messages();
 }
 
 nlohmann::ordered_json ServedUpdates::summary_fields() const {

@@ -6,6 +6,10 @@
 // there are several servers, how they come together. Each applies pushes to its own range
 // at its own pace; before an evaluation or a checkpoint they give each other their
 // ranges, and every so many updates they agree on whether to stop.
+//
+// A worker may die when some servers have its push and others have not. Who takes its
+// place asks all of them what to do, also those that wait for the others: so a server
+// that waits for servers goes on answering workers (meet).
 
 #pragma once
 
@@ -36,7 +40,11 @@ class ServedUpdates : public Updates {
   const FlatBuffer& gradients() override { return gradients_; }
   void measure_statistics(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
   void finish(ExitCode code, const std::string& reason) override;
-  std::vector<std::string> take_messages() override;
+  void tell_messages_to(std::function<void(const std::string&)> say) override {
+    say_ = std::move(say);
+  }
+  std::vector<double> slept_by_worker() const override { return slept_; }
+  Traffic worker_traffic() const override;
   UpdateSeconds seconds() const override { return {.exposed = seconds_waited_}; }
   nlohmann::ordered_json summary_fields() const override;
 
@@ -53,9 +61,22 @@ class ServedUpdates : public Updates {
 
   /// The next arrival, if one comes within a moment. Knows who is there.
   std::optional<Arrival> next_arrival();
+  /// The same of one that is there now; of those who came or went only.
+  std::optional<Arrival> waiting_arrival();
+  std::optional<Arrival> waiting_change();
 
   /// What all servers know of the update that was made, the one after `order.step`.
-  void agree(const UpdateOrder& order, std::int64_t workers_signal, Update& update);
+  void agree(const UpdateOrder& order, Update& update);
+
+  /// Returns when all servers have come here; now and then calls `meanwhile` until then.
+  void meet(const std::function<void()>& meanwhile);
+  /// Answers who came and went, while servers meet after an update.
+  virtual void attend() {}
+
+  /// Whether to leave off waiting: one server alone may do so between updates.
+  bool should_stop(const UpdateOrder& order) const {
+    return !has_others() && order.asked_to_stop && order.asked_to_stop() != 0;
+  }
 
   /// New running statistics from what `lanes` lanes found.
   void follow(std::span<const float> found, std::size_t lanes);
@@ -65,6 +86,7 @@ class ServedUpdates : public Updates {
 
   ServerPort& port() { return *port_; }
   bool is_first() const { return parts_.comm.is_first(); }
+  bool has_others() const { return parts_.comm.ranks() > 1; }
   std::span<const float> own_values() const { return parts_.values.view(own_); }
 
   UpdateParts parts_;
@@ -79,18 +101,22 @@ class ServedUpdates : public Updates {
     std::int64_t stop_signal = 0, diverged = 0;
   };
 
+  void say_messages();
   bool meets_after(std::size_t step) const;
+  void note_attendance(const std::optional<Arrival>& arrival);
   void share(FlatBuffer& numbers);
 
   ServiceOptions service_;
-  std::unique_ptr<ServerPort> port_;
   bool complete_ = true;
   Told told_;
   double seconds_waited_ = 0;
   std::vector<StepReport> reports_;  // by worker, the last
   std::vector<double> slept_;        // by worker, in all
-  std::mutex mutex_;                 // of the messages, which the port's threads add
+  double longest_batch_ = 0;         // seconds, of any worker
+  std::function<void(const std::string&)> say_;
+  std::mutex mutex_;  // of the messages, which the port's threads add
   std::vector<std::string> messages_;
+  std::unique_ptr<ServerPort> port_;  // the first to go: its threads have messages
 };
 
 /// The server of the strategy that the settings name.

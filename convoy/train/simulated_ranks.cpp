@@ -64,7 +64,8 @@ SimulatedRanks::SimulatedRanks(const UpdateParts& parts, int ranks)
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
       cost_(cost()),
-      reports_(static_cast<std::size_t>(ranks)) {
+      reports_(static_cast<std::size_t>(ranks)),
+      slept_(static_cast<std::size_t>(ranks)) {
   for (int rank = 0; rank < ranks; ++rank) {
     delays_.push_back(chosen_delay(parts.settings, rank, ranks));
   }
@@ -110,7 +111,7 @@ std::optional<Update> SimulatedRanks::make(const UpdateOrder& order) {
               .exposed_seconds = cost_.exposed,
               .bytes_sent = cost_.sent};
     slowest = std::max(slowest, report.own_seconds);
-    slept_ += slept;
+    slept_[static_cast<std::size_t>(rank)] += slept;
   }
   for (StepReport& report : reports_) {
     report.exposed_seconds += slowest - report.own_seconds;

@@ -36,9 +36,8 @@ class SimulatedRanks final : public Updates {
   }
 
   const Clock& clock() const override { return clock_; }
-  UpdateSeconds seconds() const override {
-    return {.exposed = exposed_, .slept = slept_};
-  }
+  UpdateSeconds seconds() const override { return {.exposed = exposed_}; }
+  std::vector<double> slept_by_worker() const override { return slept_; }
   UpdateMemory memory() const override { return local_.memory(); }
   std::string plan() const override;
   nlohmann::ordered_json summary_fields() const override;
@@ -56,7 +55,8 @@ class SimulatedRanks final : public Updates {
   StepCost cost_;
   VirtualClock clock_;
   std::vector<StepReport> reports_;  // by rank
-  double exposed_ = 0, slept_ = 0;
+  double exposed_ = 0;
+  std::vector<double> slept_;  // by rank, in all
 };
 
 }  // namespace convoy

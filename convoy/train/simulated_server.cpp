@@ -19,20 +19,29 @@ LinkOptions server_link(const SimSettings& sim) {
   return {.latency = sim.latency_us * 1e-6, .bandwidth = gbps * 1e9 / 8};
 }
 
-InputError no_resume(const Settings& settings) {
-  return {InputKind::settings,
-          {.where = "train.resume",
-           .found = settings.train.resume,
-           .expected =
-               "nothing: a virtual run has gradients under way that no checkpoint keeps",
-           .hint = "begin again, it repeats exactly"}};
+/// What a virtual cluster cannot do.
+void check_simulation(const Settings& settings) {
+  const auto refuse = [](const char* where, std::string found, std::string hint) {
+    throw InputError(InputKind::settings, {.where = where,
+                                           .found = std::move(found),
+                                           .expected = "what can be simulated",
+                                           .hint = std::move(hint)});
+  };
+  if (!settings.train.resume.empty()) {
+    refuse("train.resume", settings.train.resume,
+           "a virtual run begins at the start, and repeats exactly");
+  }
+  if (settings.strategy.name == kPsAsync && settings.ps.servers > 1) {
+    refuse("ps.servers", fmt::format("{} with ps_async", settings.ps.servers),
+           "ps.servers=1, with sim.server_gbps as much faster");
+  }
 }
 
 }  // namespace
 
 UpdatesMaker simulated_updates(int workers) {
   return [workers](const UpdateParts& parts) -> std::unique_ptr<Updates> {
-    if (!parts.settings.train.resume.empty()) throw no_resume(parts.settings);
+    check_simulation(parts.settings);
     if (parts.settings.strategy.name == kPsAsync) {
       return std::make_unique<SimulatedServer>(parts, workers);
     }
@@ -66,7 +75,8 @@ SimulatedServer::SimulatedServer(const UpdateParts& parts, int workers)
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
       to_server_(server_link(parts.settings.sim)),
-      from_server_(server_link(parts.settings.sim)) {
+      from_server_(server_link(parts.settings.sim)),
+      applied_(parts.work.layout) {
   workers_.reserve(static_cast<std::size_t>(workers));
   for (int worker = 0; worker < workers; ++worker) {
     workers_.emplace_back(parts, chosen_delay(parts.settings, worker, workers));
@@ -160,10 +170,10 @@ std::optional<Update> SimulatedServer::apply(int worker, const UpdateOrder& orde
   VirtualWorker& one = at(worker);
   const Applied applied = server_.push(worker, one.push, one.gradients, order.rates);
   check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
-  last_ = static_cast<std::size_t>(worker);
+  std::swap(applied_, one.gradients);
   Update made{.rate = applied.rate,
               .seconds = events_.now() - last_update_,
-              .first_reporter = last_,
+              .first_reporter = static_cast<std::size_t>(worker),
               .stop_signal = order.stop_signal,
               .gather_resources = order.gather_resources};
   for (const LaneLoss& lane : one.push.lanes) {
@@ -179,12 +189,6 @@ std::optional<Update> SimulatedServer::apply(int worker, const UpdateOrder& orde
   give_work(worker);
   release_waiting();
   return made;
-}
-
-UpdateSeconds SimulatedServer::seconds() const {
-  double slept = 0;
-  for (const VirtualWorker& worker : workers_) slept += worker.slept;
-  return {.slept = slept};
 }
 
 UpdateMemory SimulatedServer::memory() const {

@@ -37,12 +37,17 @@ class SimulatedServer final : public Updates {
   void begin() override;
   void start_epoch(int, std::size_t) override {}
   std::optional<Update> make(const UpdateOrder& order) override;
-  const FlatBuffer& gradients() override { return workers_[last_].gradients; }
+  const FlatBuffer& gradients() override { return applied_; }
   void measure_statistics(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
   std::vector<OptimizerSlot> slots() override { return server_.slots(); }
 
   const Clock& clock() const override { return clock_; }
-  UpdateSeconds seconds() const override;
+  UpdateSeconds seconds() const override { return {}; }
+  std::vector<double> slept_by_worker() const override {
+    std::vector<double> list;
+    for (const VirtualWorker& worker : workers_) list.push_back(worker.slept);
+    return list;
+  }
   UpdateMemory memory() const override;
   std::string plan() const override;
   nlohmann::ordered_json step_fields() override;
@@ -92,7 +97,7 @@ class SimulatedServer final : public Updates {
   VirtualClock clock_;
   Link to_server_, from_server_;  // of the server, which all workers share
   std::vector<int> waiting_;      // workers too far ahead
-  std::size_t last_ = 0;          // worker whose update was the last
+  FlatBuffer applied_;            // gradients of the last update
   StepReport report_;             // of it
   double last_update_ = 0;        // when that was
   Stopwatch since_begin_;         // really, as are these:

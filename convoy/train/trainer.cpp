@@ -86,6 +86,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   if (folder != nullptr) {
     writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
+  updates_->tell_messages_to([&](const std::string& text) { records.say(text); });
   updates_->begin();
   Outcome outcome;
   train_epochs(records, stop, outcome);
@@ -94,12 +95,12 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_pace();
-  updates_->finish(outcome.code, outcome.reason);
   if (resources_) resources_->finish();
   updates_->complete();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder != nullptr) finish_files(*folder, records, outcome);
+  updates_->finish(outcome.code, outcome.reason);
   comm_.barrier();  // nobody leaves before all is saved: some starters end a job then
   if (folder == nullptr) return outcome;
   nlohmann::ordered_json json = summary(outcome, records, ranks, watch.seconds());
@@ -157,12 +158,14 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   while (records.steps() < steps_planned() &&
          records.steps_in_this_epoch() < updates_->per_epoch()) {
     const std::optional<Update> made = update(records.steps(), stop);
-    if (!made) break;
+    if (!made) {
+      declare_cut_short(records, stop, outcome);
+      break;
+    }
     if (clip_) records.gradient_norm(clip_->norm());
     if (records.records_next()) records.more_fields(updates_->step_fields());
     records.step(made->loss, made->seconds, made->rate, made->reports,
                  made->first_reporter);
-    for (const std::string& text : updates_->take_messages()) records.say(text);
     if (on_step_) on_step_(records.steps());
     if (is_over(records, *made, outcome)) break;
     if (every > 0 && records.steps() % every == 0) save(records, /*evaluated=*/false);
@@ -170,7 +173,8 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   }
   seconds_.training += watch.seconds() - (seconds_saving() - saving_before);
   // An epoch that was stopped goes on in another process, which records all of it.
-  const bool stopped = outcome.code == ExitCode::stopped;
+  const bool stopped =
+      outcome.code == ExitCode::stopped || outcome.code == ExitCode::rank_failed;
   outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
 }
 
@@ -179,6 +183,7 @@ std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop)
   UpdateOrder order{.step = step,
                     .rates = schedule_.at(step),
                     .stop_signal = stop.signal(),
+                    .asked_to_stop = [&stop] { return stop.signal(); },
                     .gather_resources = resources_ && resources_->is_due()};
   order.rates.rate *= judgement_.rate_factor();
   const double limit = settings_.train.max_minutes * 60;
@@ -186,7 +191,11 @@ std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop)
   const std::optional<Update> made = updates_->make(order);
   if (!made) return made;
   if (averages_) averages_->after_step({values_, statistics_});
-  if (resources_) resources_->after_step(comm_.total_traffic(), made->gather_resources);
+  if (resources_) {
+    Traffic traffic = comm_.total_traffic();
+    traffic += updates_->worker_traffic();
+    resources_->after_step(traffic, made->gather_resources);
+  }
   return made;
 }
 
@@ -203,12 +212,22 @@ void Trainer::average_epoch(const Records& records) {
 /// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
 bool Trainer::goes_on(Records& records, Outcome& outcome) const {
   if (outcome.code != ExitCode::done) return false;
-  std::optional<std::string> reason = updates_->reason_to_end();
-  if (!reason) reason = judgement_.reason_to_end(judged_split());
+  const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
   if (!reason) return true;
   outcome.reason = *reason;
   records.say("the run ends: " + *reason);
   return false;
+}
+
+/// No more updates come, for want of workers or because we were asked to stop.
+void Trainer::declare_cut_short(const Records& records, const StopRequest& stop,
+                                Outcome& outcome) const {
+  const std::optional<std::string> reason = updates_->reason_to_end();
+  outcome.code = reason ? ExitCode::rank_failed : ExitCode::stopped;
+  outcome.reason = fmt::format(
+      "{} after step {} (epoch {}): train.resume=auto goes on",
+      reason ? *reason : fmt::format("stopped by {}", stop_signal_name(stop.signal())),
+      records.steps(), records.epoch());
 }
 
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
@@ -248,7 +267,8 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
 }
 
 RankTotals Trainer::totals() const {
-  const Traffic traffic = comm_.total_traffic();
+  Traffic traffic = comm_.total_traffic();
+  traffic += updates_->worker_traffic();
   RankTotals own{.bytes_sent = traffic.bytes_sent,
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),

@@ -44,16 +44,23 @@ json slowest_of(const Records& records) {
   return straggler ? json(describe(*straggler)) : json(nullptr);
 }
 
+/// Seconds by rank, or by worker.
+std::vector<double> slept_of(const std::vector<RankTotals>& totals,
+                             const std::vector<double>& by_worker) {
+  if (!by_worker.empty()) return by_worker;
+  std::vector<double> slept;
+  for (const RankTotals& rank : totals) slept.push_back(rank.slept_seconds);
+  return slept;
+}
+
 /// By rank: medians of a step, and what was slept in all.
-json rank_ms_of(const std::vector<RankPace>& paces,
-                const std::vector<RankTotals>& totals) {
+json rank_ms_of(const std::vector<RankPace>& paces, const std::vector<double>& slept) {
   json list = json::array();
   for (std::size_t rank = 0; rank < paces.size(); ++rank) {
-    const double slept = rank < totals.size() ? totals[rank].slept_seconds : 0;
     list.push_back({{"own", paces[rank].own},
                     {"waiting_for_data", paces[rank].data},
                     {"exposed_communication", paces[rank].exposed},
-                    {"injected_in_all", slept * 1e3}});
+                    {"injected_in_all", slept.at(rank) * 1e3}});
   }
   return list;
 }
@@ -146,7 +153,8 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"max", times.max}}},
       {"communication", communication_of(ranks)},
       {"peak_rss_bytes", peak_rss_bytes_of(ranks)},
-      {"rank_ms", rank_ms_of(records.pace().whole(), ranks)},
+      {"rank_ms",
+       rank_ms_of(records.pace().whole(), slept_of(ranks, updates_->slept_by_worker()))},
       {"slowest", slowest_of(records)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};

@@ -5,7 +5,7 @@
 // The trainer decides when and with which rates, records, evaluates and saves. Where
 // gradients come from is behind this: from this rank's lanes together with other ranks
 // (LocalUpdates), from workers that push them (ServedUpdates), or from workers of a
-// virtual cluster (SimulatedUpdates).
+// virtual cluster (SimulatedRanks, SimulatedServer).
 
 #pragma once
 
@@ -47,7 +47,9 @@ struct UpdateParts {
 struct UpdateOrder {
   std::size_t step = 0;  // its number, from 0
   StepRates rates;
-  int stop_signal = 0;            // that this process has received; 0: none
+  int stop_signal = 0;  // that this process has received; 0: none
+  /// The same, asked while one waits.
+  std::function<int()> asked_to_stop = nullptr;
   bool gather_resources = false;  // wished by the first rank
 };
 
@@ -92,7 +94,7 @@ class Updates {
   virtual void start_epoch(int epoch, std::size_t first) = 0;
   /// The next one of the epoch; none if there will be no more. Throws PeerError.
   virtual std::optional<Update> make(const UpdateOrder& order) = 0;
-  /// Whether no more will come, although more were planned; if so, why.
+  /// Whether no more can come, although more were planned; if so, why.
   virtual std::optional<std::string> reason_to_end() const { return std::nullopt; }
 
   /// Has all numbers on all ranks, for an evaluation or a checkpoint. Costs nothing if no
@@ -114,12 +116,16 @@ class Updates {
   /// The run is over, for this reason.
   virtual void finish(ExitCode /*code*/, const std::string& /*reason*/) {}
 
-  /// What there is to say of the time since it was last asked: lines.
-  virtual std::vector<std::string> take_messages() { return {}; }
+  /// Lines about workers go there, as soon as make() hears of them.
+  virtual void tell_messages_to(std::function<void(const std::string&)> /*say*/) {}
 
   /// The clock of its records.
   virtual const Clock& clock() const { return kSteadyClock; }
   virtual UpdateSeconds seconds() const = 0;
+  /// Slept by each of several workers, where this process knows of all.
+  virtual std::vector<double> slept_by_worker() const { return {}; }
+  /// Bytes to and from workers, beside those between ranks.
+  virtual Traffic worker_traffic() const { return {}; }
   virtual UpdateMemory memory() const = 0;
   /// Lines of the plan: who computes, and what an update consists of.
   virtual std::string plan() const = 0;

@@ -2,6 +2,8 @@
 
 #include "convoy/train/worker.h"
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/comm/sum_order.h"
 #include "convoy/ps/server_range.h"
@@ -14,6 +16,16 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
   LoaderOptions options = training_loader(settings, work, part);
   options.worker = order;
   return options;
+}
+
+/// Seconds in which the servers, if they were asked to stop as well, would have said so.
+constexpr double kToBeToldOver = 5;
+
+/// One worker alone is asked to stop: the others go on.
+Assignment asked_alone(int signal) {
+  return {.over = true,
+          .code = ExitCode::stopped,
+          .reason = fmt::format("stopped by {}", stop_signal_name(signal))};
 }
 
 }  // namespace
@@ -114,11 +126,13 @@ Push Worker::compute(const Assignment& next) {
 Assignment Worker::run(WorkerPort& port, const StopRequest& stop,
                        const std::function<void(std::size_t)>& on_step) {
   double exchanging = 0;
+  Stopwatch since_asked;
   Assignment next = port.join(values_);
   while (!next.over) {
+    if (stop.signal() == 0) since_asked.restart();
+    if (since_asked.seconds() > kToBeToldOver) return asked_alone(stop.signal());
     if (on_step) on_step(next.version);
     Push push = compute(next);
-    push.stop_signal = stop.signal();
     push.exchange_seconds = exchanging;
     const Stopwatch watch;
     next = port.push(push, {lanes_.gradients(), lanes_.found_statistics()}, values_);

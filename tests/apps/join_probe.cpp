@@ -102,11 +102,10 @@ ExitCode run(const Arguments& arguments, const std::vector<std::string>& words) 
           return serve(place, servers, job, std::move(listener));
         });
   }
-  return join_and_push(
-      quick_settings(), place,
-      [&](const Settings&, Membership& job, const std::vector<ServerAddress>& servers) {
-        return push(arguments, place, job, servers);
-      });
+  return join_and_push(quick_settings(), place, [&](const Settings&, Membership& job) {
+    return push(arguments, place, job,
+                find_servers(job.store(), place.servers, std::chrono::seconds(20)));
+  });
 }
 
 }  // namespace
