@@ -83,7 +83,6 @@ class ServedUpdates : public Updates {
   void share(FlatBuffer& numbers);
 
   ServiceOptions service_;
-  std::unique_ptr<ServerPort> port_;
   bool complete_ = true;
   Told told_;
   double seconds_waited_ = 0;
@@ -91,6 +90,7 @@ class ServedUpdates : public Updates {
   std::vector<double> slept_;        // by worker, in all
   std::mutex mutex_;                 // of the messages, which the port's threads add
   std::vector<std::string> messages_;
+  std::unique_ptr<ServerPort> port_;  // the first to go: its threads have messages
 };
 
 /// The server of the strategy that the settings name.
