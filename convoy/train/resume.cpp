@@ -81,7 +81,7 @@ bool is_free(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "data.root",       "model.init",        "train.log_every", "train.patience",
       "train.min_delta", "train.max_minutes", "train.resume",    "train.resume_force",
-      "train.epochs",    "train.max_steps"};
+      "train.epochs",    "train.max_steps",   "ps.servers",      "ps.restarts"};
   return std::ranges::find(kNames, name) != std::end(kNames) ||
          std::ranges::any_of(kGroups,
                              [&](auto group) { return name.starts_with(group); });
