@@ -135,6 +135,8 @@ std::optional<Arrival> ServerPort::next(std::chrono::milliseconds wait) {
   return impl_->slots().next(wait);
 }
 
+std::optional<Arrival> ServerPort::next_change() { return impl_->slots().next_change(); }
+
 void ServerPort::assign(int worker, const Assignment& assignment,
                         std::span<const float> values) {
   impl_->slots().assign(worker, assignment, values);

@@ -55,7 +55,8 @@ struct Arrival {
   std::span<float> statistics{};  // [partial][element]
 };
 
-/// One thread calls next(), assign(), refuse() and finish(); the rest is for any.
+/// One thread calls next(), next_change(), assign(), refuse() and finish(); the rest is
+/// for any.
 class ServerPort {
  public:
   /// Accepts workers from now on. Has memory for all that they may send.
@@ -69,6 +70,10 @@ class ServerPort {
   /// worker comes before its next `joined`; a push that was queued before comes first.
   /// Lost is who leaves in any way without having been told that the run is over.
   std::optional<Arrival> next(std::chrono::milliseconds wait);
+
+  /// The next worker that joined or was lost, past pushes of others; none if there is
+  /// none now.
+  std::optional<Arrival> next_change();
 
   /// Answers a worker that has joined or pushed, with the values of the server's range.
   /// If the worker is gone, or has an answer already, nothing happens.

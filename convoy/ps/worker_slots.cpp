@@ -36,8 +36,25 @@ std::optional<Arrival> WorkerSlots::next(milliseconds wait) {
   std::unique_lock lock(mutex_);
   if (!arrived_.wait_for(lock, wait, [&] { return !queue_.empty(); }))
     return std::nullopt;
-  Queued first = std::move(queue_.front());
-  queue_.pop_front();
+  return take(queue_.begin());
+}
+
+std::optional<Arrival> WorkerSlots::next_change() {
+  const std::lock_guard lock(mutex_);
+  for (auto queued = queue_.begin(); queued != queue_.end(); ++queued) {
+    const auto is_of_the_same = [&](const Queued& other) {
+      return other.arrival.worker == queued->arrival.worker;
+    };
+    const bool is_push = queued->arrival.kind == Arrival::Kind::push;
+    if (is_push || std::any_of(queue_.begin(), queued, is_of_the_same)) continue;
+    return take(queued);
+  }
+  return std::nullopt;
+}
+
+Arrival WorkerSlots::take(std::deque<Queued>::iterator queued) {
+  Queued first = std::move(*queued);
+  queue_.erase(queued);
   Slot& slot = at(first.arrival.worker);
   slot.seen = first.session;
   slot.owes = first.session == slot.session && first.arrival.kind != Arrival::Kind::lost;

@@ -60,6 +60,7 @@ class WorkerSlots {
 
   // The server's thread.
   std::optional<Arrival> next(std::chrono::milliseconds wait);
+  std::optional<Arrival> next_change();
   void assign(int worker, const Assignment& assignment, std::span<const float> values);
   void refuse(int worker, const std::string& why);
   void finish(const Assignment& over, std::chrono::milliseconds wait);
@@ -101,6 +102,7 @@ class WorkerSlots {
   Slot& at(int worker) { return *slots_[static_cast<std::size_t>(worker)]; }
   const Slot& at(int worker) const { return *slots_[static_cast<std::size_t>(worker)]; }
   void queue(Arrival arrival);
+  Arrival take(std::deque<Queued>::iterator queued);
   bool may_answer(const Slot& slot) const;
   bool wait_until_free(std::unique_lock<std::mutex>& lock, Slot& slot);
 

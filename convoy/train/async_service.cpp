@@ -34,23 +34,36 @@ std::vector<std::size_t> AsyncService::lanes_by_worker() const {
 
 std::optional<Update> AsyncService::make(const UpdateOrder& order) {
   while (true) {
-    if (const auto arrival = next_arrival()) {
-      if (auto made = take(*arrival, order)) return made;
-    } else if (nobody_is_left()) {
-      return std::nullopt;
+    const auto arrival = next_arrival();
+    if (!arrival) {
+      if (nobody_is_left()) return std::nullopt;
+    } else if (arrival->kind != Arrival::Kind::push) {
+      receive(*arrival);
+    } else if (auto made = apply(*arrival, order)) {
+      return made;
     }
   }
 }
 
-std::optional<Update> AsyncService::take(const Arrival& arrival,
-                                         const UpdateOrder& order) {
+void AsyncService::attend() {
+  while (const auto arrival = waiting_change()) receive(*arrival);
+}
+
+/// One that joins or is lost. Who has done all here may have died before another server
+/// had its last batch: it does that once more.
+void AsyncService::receive(const Arrival& arrival) {
   const int worker = arrival.worker;
-  if (arrival.kind == Arrival::Kind::push) return apply(arrival, order);
-  server_.set_connected(worker, arrival.kind == Arrival::Kind::joined);
+  const bool joined = arrival.kind == Arrival::Kind::joined;
+  server_.set_connected(worker, joined);
   std::erase(waiting_, worker);
-  if (arrival.kind == Arrival::Kind::joined) give_work(worker);
+  if (joined && has_others() && server_.is_done(worker)) {
+    const std::uint64_t done = server_.sequences()[static_cast<std::size_t>(worker)];
+    port().assign(worker, {.sequence = done - 1, .version = server_.version()},
+                  own_values());
+  } else if (joined) {
+    give_work(worker);
+  }
   release_waiting();
-  return std::nullopt;
 }
 
 std::optional<Update> AsyncService::apply(const Arrival& arrival,

@@ -32,7 +32,8 @@ class AsyncService final : public ServedUpdates {
   void share_counts() override;
   std::vector<std::size_t> partials() const override;
   std::vector<std::size_t> lanes_by_worker() const override;
-  std::optional<Update> take(const Arrival& arrival, const UpdateOrder& order);
+  void attend() override;
+  void receive(const Arrival& arrival);
   std::optional<Update> apply(const Arrival& arrival, const UpdateOrder& order);
   void give_work(int worker);
   void release_waiting();

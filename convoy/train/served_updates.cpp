@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 #include "convoy/base/error.h"
 #include "convoy/network/lanes.h"
@@ -17,7 +18,8 @@ namespace convoy {
 namespace {
 
 constexpr auto kMoment = std::chrono::milliseconds(200);
-constexpr auto kToLeave = std::chrono::seconds(5);  // for workers, when all is over
+constexpr auto kLook = std::chrono::milliseconds(5);  // at workers, while servers meet
+constexpr auto kToLeave = std::chrono::seconds(5);    // for workers, when all is over
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
@@ -97,11 +99,33 @@ std::optional<Arrival> ServedUpdates::next_arrival() {
   const Stopwatch watch;
   std::optional<Arrival> arrival = port_->next(kMoment);
   seconds_waited_ += watch.seconds();
-  if (!arrival) return arrival;
-  if (arrival->kind == Arrival::Kind::joined)
-    attendance_.set_there(arrival->worker, true);
-  if (arrival->kind == Arrival::Kind::lost) attendance_.set_there(arrival->worker, false);
+  note_attendance(arrival);
   return arrival;
+}
+
+std::optional<Arrival> ServedUpdates::waiting_arrival() {
+  std::optional<Arrival> arrival = port_->next(std::chrono::milliseconds(0));
+  note_attendance(arrival);
+  return arrival;
+}
+
+std::optional<Arrival> ServedUpdates::waiting_change() {
+  std::optional<Arrival> arrival = port_->next_change();
+  note_attendance(arrival);
+  return arrival;
+}
+
+void ServedUpdates::note_attendance(const std::optional<Arrival>& arrival) {
+  if (!arrival || arrival->kind == Arrival::Kind::push) return;
+  attendance_.set_there(arrival->worker, arrival->kind == Arrival::Kind::joined);
+}
+
+void ServedUpdates::meet(const std::function<void()>& meanwhile) {
+  if (!has_others()) return;
+  std::future<void> all =
+      std::async(std::launch::async, [this] { parts_.comm.barrier(); });
+  while (all.wait_for(kLook) != std::future_status::ready) meanwhile();
+  all.get();
 }
 
 /// One server decides by itself; several, who are not at the same update at the same
@@ -119,6 +143,7 @@ void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
   told_.stop_signal = std::max(told_.stop_signal, signal);
   told_.diverged = told_.diverged || diverged ? 1 : 0;
   if (!meets_after(order.step)) return;
+  meet([this] { attend(); });
   std::vector<Told> all(static_cast<std::size_t>(parts_.comm.ranks()));
   parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
                          std::as_writable_bytes(std::span(all)));
@@ -128,10 +153,16 @@ void ServedUpdates::agree(const UpdateOrder& order, std::int64_t workers_signal,
   }
 }
 
-/// As often as steps are recorded, and at the end of an epoch.
+/// As often as steps are recorded, and before all that they do together: at the end of an
+/// epoch or of the run, and for a checkpoint.
 bool ServedUpdates::meets_after(std::size_t step) const {
-  const auto every = static_cast<std::size_t>(parts_.settings.train.log_every);
-  return (step + 1) % every == 0 || (step + 1) % per_epoch() == 0;
+  const Settings& settings = parts_.settings;
+  const std::size_t done = step + 1;
+  const auto saved_every = static_cast<std::size_t>(settings.checkpoint.every_steps);
+  return done % static_cast<std::size_t>(settings.train.log_every) == 0 ||
+         done % per_epoch() == 0 ||
+         done == static_cast<std::size_t>(settings.train.max_steps) ||
+         (saved_every > 0 && done % saved_every == 0);
 }
 
 void ServedUpdates::share(FlatBuffer& numbers) {

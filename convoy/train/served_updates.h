@@ -6,6 +6,10 @@
 // there are several servers, how they come together. Each applies pushes to its own range
 // at its own pace; before an evaluation or a checkpoint they give each other their
 // ranges, and every so many updates they agree on whether to stop.
+//
+// A worker may die when some servers have its push and others have not. Who takes its
+// place asks all of them what to do, also those that wait for the others: so a server
+// that waits for servers goes on answering workers (meet).
 
 #pragma once
 
@@ -53,9 +57,17 @@ class ServedUpdates : public Updates {
 
   /// The next arrival, if one comes within a moment. Knows who is there.
   std::optional<Arrival> next_arrival();
+  /// The same of one that is there now; of those who came or went only.
+  std::optional<Arrival> waiting_arrival();
+  std::optional<Arrival> waiting_change();
 
   /// What all servers know of the update that was made, the one after `order.step`.
   void agree(const UpdateOrder& order, std::int64_t workers_signal, Update& update);
+
+  /// Returns when all servers have come here; now and then calls `meanwhile` until then.
+  void meet(const std::function<void()>& meanwhile);
+  /// Answers who came and went, while servers meet after an update.
+  virtual void attend() {}
 
   /// New running statistics from what `lanes` lanes found.
   void follow(std::span<const float> found, std::size_t lanes);
@@ -65,6 +77,7 @@ class ServedUpdates : public Updates {
 
   ServerPort& port() { return *port_; }
   bool is_first() const { return parts_.comm.is_first(); }
+  bool has_others() const { return parts_.comm.ranks() > 1; }
   std::span<const float> own_values() const { return parts_.values.view(own_); }
 
   UpdateParts parts_;
@@ -80,6 +93,7 @@ class ServedUpdates : public Updates {
   };
 
   bool meets_after(std::size_t step) const;
+  void note_attendance(const std::optional<Arrival>& arrival);
   void share(FlatBuffer& numbers);
 
   ServiceOptions service_;

@@ -16,7 +16,8 @@ SyncService::SyncService(const UpdateParts& parts, const ServiceOptions& service
     : ServedUpdates(parts, service),
       order_(chosen_lanes(parts.settings, service.workers), service.workers),
       samples_(samples_of_lanes(parts.settings, parts.work, order_.lanes())),
-      pushed_(workers()) {}
+      pushed_(workers()),
+      kept_(2 * workers()) {}
 
 std::size_t SyncService::per_epoch() const {
   const auto batch = static_cast<std::size_t>(parts_.settings.train.batch_size);
@@ -53,6 +54,11 @@ std::optional<Update> SyncService::make(const UpdateOrder& order) {
       check_attendance();
     }
   }
+  // Nobody updates before all have all pushes: else a worker could not do the batch again
+  // with the values it was of, if it died before the last of them had its push.
+  meet([&] {
+    while (const auto arrival = waiting_arrival()) take(*arrival, order.step);
+  });
   Update made{.rate = order.rates.rate, .reports = reports()};
   made.loss = update(order);
   made.diverged = !std::isfinite(made.loss.loss);
@@ -63,11 +69,14 @@ std::optional<Update> SyncService::make(const UpdateOrder& order) {
   return made;
 }
 
-/// A worker that comes back after its push is not asked for it again.
+/// A worker that comes back after its push is not asked for it again, unless another
+/// server may not have it.
 void SyncService::take(const Arrival& arrival, std::size_t step) {
   auto& pushed = pushed_[static_cast<std::size_t>(arrival.worker)];
   if (arrival.kind == Arrival::Kind::lost) {
     std::erase(waiting_, arrival.worker);
+  } else if (arrival.kind == Arrival::Kind::joined && pushed && has_others()) {
+    ask_again(arrival.worker, step);
   } else if (arrival.kind == Arrival::Kind::joined && pushed) {
     waiting_.push_back(arrival.worker);
   } else if (arrival.kind == Arrival::Kind::joined || arrival.push.sequence < step) {
@@ -77,10 +86,26 @@ void SyncService::take(const Arrival& arrival, std::size_t step) {
                   fmt::format("a push of batch {} from version {}, expected {}",
                               arrival.push.sequence, arrival.push.version, step));
   } else {
-    pushed = arrival;
     waiting_.push_back(arrival.worker);
+    if (pushed) return;  // it was asked again; the numbers are the same
+    pushed = arrival;
     note(arrival.worker, arrival.push);
   }
+}
+
+/// The same numbers will come where these are, perhaps while they are added: they are
+/// kept elsewhere.
+void SyncService::ask_again(int worker, std::size_t step) {
+  Arrival& pushed = *pushed_[static_cast<std::size_t>(worker)];
+  auto& gradients = kept_[2 * static_cast<std::size_t>(worker)];
+  auto& statistics = kept_[2 * static_cast<std::size_t>(worker) + 1];
+  if (pushed.gradients.data() != gradients.data()) {
+    gradients.assign(pushed.gradients.begin(), pushed.gradients.end());
+    statistics.assign(pushed.statistics.begin(), pushed.statistics.end());
+    pushed.gradients = gradients;
+    pushed.statistics = statistics;
+  }
+  assign(worker, step);
 }
 
 bool SyncService::all_there() const {

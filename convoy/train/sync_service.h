@@ -27,6 +27,7 @@ class SyncService final : public ServedUpdates {
   std::vector<std::size_t> lanes_by_worker() const override;
   void assign(int worker, std::size_t step);
   void take(const Arrival& arrival, std::size_t step);
+  void ask_again(int worker, std::size_t step);
   void check_attendance() const;
   bool all_there() const;
   LossSum update(const UpdateOrder& order);
@@ -35,6 +36,7 @@ class SyncService final : public ServedUpdates {
   SumOrder order_;
   std::size_t samples_;
   std::vector<std::optional<Arrival>> pushed_;  // by worker, of this step
+  std::vector<std::vector<float>> kept_;        // by worker: copies of what it pushed
   std::vector<int> waiting_;                    // workers to be assigned the next step
 };
 
