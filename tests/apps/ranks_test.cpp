@@ -9,6 +9,7 @@
 
 #include "convoy/base/clock.h"
 #include "test_places.h"
+#include "tests/apps/rank_processes.h"
 #include "tests/apps/small_run.h"
 
 namespace convoy {
@@ -45,28 +46,9 @@ class Ranks : public ProgramTest {
     return weights_of(train("alone", {"train.lanes=4"}));
   }
 
-  static std::vector<std::string> environment_of(int pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-    std::vector<std::string> entries;
-    for (std::string entry; std::getline(file, entry, '\0');) entries.push_back(entry);
-    return entries;
-  }
-
-  /// Processes of this test, by the folder they run in, that are ranks; with a number:
-  /// that rank.
+  /// Processes of this test that are ranks; with a number: that rank.
   std::vector<int> ranks(const std::string& number = "") const {
-    std::vector<int> found;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const int pid = std::atoi(entry.path().filename().c_str());
-      std::error_code error;
-      if (pid <= 0 || fs::read_symlink(entry.path() / "cwd", error) != here()) continue;
-      for (const std::string& variable : environment_of(pid)) {
-        const bool is_rank = number.empty() ? variable.starts_with("CONVOY_RANK=")
-                                            : variable == "CONVOY_RANK=" + number;
-        if (is_rank) found.push_back(pid);
-      }
-    }
-    return found;
+    return rank_processes(here(), number);
   }
 
   /// Kills a rank as soon as `time_has_come`: all end within five seconds, the rank is

@@ -108,7 +108,8 @@ TEST_F(Checkpoint, GivesBackValuesAndState) {
       .best = BestMark{.value = 2.0 / 3, .step = 5, .epoch = 6},
       .course = {.plateau = {.factor = 0.1},
                  .early_stop = {.best = 0.3, .best_epoch = 2, .without_better = 1},
-                 .averaged = 7}};
+                 .averaged = 7},
+      .updates = {{"workers", 2}, {"pushes", {4, 3}}}};
   write(state, filled(3));
 
   FlatBuffer values(layout), velocity(layout);

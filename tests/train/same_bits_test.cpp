@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same lanes end at the same bits: with every strategy, on any number of ranks and
-// threads, as with one rank alone. Strategies join by being registered.
+// threads, as with one rank alone. Strategies join by being registered; ps_sync, whose
+// updates servers make, is here as well.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "convoy/strategy/registry.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
+#include "tests/train/served_job.h"
 
 namespace convoy {
 namespace {
@@ -68,9 +70,7 @@ struct Ending {
 Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
   Trainer trainer(settings, comm);
   const Outcome outcome = trainer.train(nullptr, nullptr, stop, "");
-  return {weights_sha256(trainer.work().layout, trainer.values(),
-                         trainer.work().statistics_layout, trainer.statistics()),
-          outcome.train.loss, outcome.test->sum.loss};
+  return {weights_in(trainer), outcome.train.loss, outcome.test->sum.loss};
 }
 
 /// One rank alone, of each model, number of lanes, recipe and partition once.
@@ -179,6 +179,63 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),
                          name_of_case);
+
+struct ServedCase {
+  Case run;
+  int servers = 1;
+};
+
+class ServedEndsAtTheSameBits : public testing::TestWithParam<ServedCase> {};
+
+TEST_P(ServedEndsAtTheSameBits, AsOneRankAlone) {
+  const auto& [run, servers] = GetParam();
+  const Ending expected = [&] {
+    const StopRequest stop;
+    return alone(run, stop);
+  }();
+
+  const ServedResult found =
+      run_served(settings_of(run), {.workers = run.ranks, .servers = servers});
+
+  for (const std::string& weights : found.weights) EXPECT_EQ(weights, expected.weights);
+  EXPECT_EQ(found.outcome.train.loss, expected.train_loss);
+  EXPECT_EQ(found.outcome.test->sum.loss, expected.test_loss);
+  for (const Assignment& ending : found.endings) EXPECT_EQ(ending.code, ExitCode::done);
+}
+
+/// Workers 1 to 4, lanes that divide evenly or not, one server and two. (Clipping needs a
+/// server that sees all gradients.)
+std::vector<ServedCase> served_cases() {
+  std::vector<ServedCase> cases;
+  for (const char* model : {"lenet5", "cnn1"}) {
+    for (const int workers : {1, 2, 3, 4}) {
+      for (const int lanes : {4, 5}) {
+        for (const int servers : {1, 2}) {
+          cases.push_back({{model, "ps_sync", workers, 1, lanes}, servers});
+        }
+      }
+    }
+  }
+  for (const int workers : {1, 2, 3, 4}) {
+    cases.push_back({{"vgg11", "ps_sync", workers, 1, workers % 2 == 0 ? 4 : 5},
+                     workers < 3 ? 2 : 1});
+    cases.push_back({{"lenet5", "ps_sync", workers, 2, 4, Transport::tcp, true}});
+  }
+  for (const char* partition : {"labels", "shared"}) {
+    cases.push_back(
+        {{.model = "lenet5", .strategy = "ps_sync", .ranks = 3, .partition = partition},
+         2});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(PsSync, ServedEndsAtTheSameBits,
+                         testing::ValuesIn(served_cases()),
+                         [](const testing::TestParamInfo<ServedCase>& info) {
+                           return fmt::format("{}_Servers{}",
+                                              name_of_case({info.param.run, info.index}),
+                                              info.param.servers);
+                         });
 
 }  // namespace
 }  // namespace convoy

@@ -61,6 +61,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  root: \"\"\n"
             "  train_fraction: 1\n"
             "  val_fraction: 0\n"
+            "  partition: iid\n"
             "  normalize: all\n"
             "  mean: []\n"
             "  deviation: []\n"
@@ -123,12 +124,31 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  name: auto\n"
             "ddp:\n"
             "  bucket_mb: 1\n"
+            "ps:\n"
+            "  servers: 1\n"
+            "  compensation: none\n"
+            "  lambda: 2\n"
+            "  lambda_decay: 0.95\n"
+            "  max_staleness: none\n"
+            "  scale_rate: false\n"
+            "  restarts: 3\n"
             "inject:\n"
             "  delay: none\n"
             "  delay_kind: constant\n"
             "  sigma_ms: 5\n"
+            "  pareto_shape: 2.5\n"
+            "  on_steps: 20\n"
+            "  off_steps: 80\n"
             "  slow_rank: -1\n"
             "  slow_factor: 2\n"
+            "sim:\n"
+            "  compute_ms: auto\n"
+            "  gflops: 50\n"
+            "  compute_kind: constant\n"
+            "  compute_sigma: 0.1\n"
+            "  latency_us: 50\n"
+            "  bandwidth_gbps: 10\n"
+            "  server_gbps: 0\n"
             "cluster:\n"
             "  nproc_per_node: 0\n"
             "  nnodes: 0\n"
@@ -232,6 +252,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                    .root = "/data",
                    .train_fraction = 0.7,
                    .val_fraction = 0.1,
+                   .partition = "labels",
                    .normalize = "fixed",
                    .mean = {125.3 / 255, 123.0 / 255, 1e-5},
                    .deviation = {63.0 / 255, 62.1 / 255, 1},
@@ -291,6 +312,28 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                          .best_metric = "loss",
                          .upload = "s3://bucket/a",
                          .upload_deadline = 5};
+  settings.ps = {.servers = 2,
+                 .compensation = "dc_asgd",
+                 .lambda = 0.5,
+                 .lambda_decay = 0.9,
+                 .max_staleness = "4",
+                 .scale_rate = true,
+                 .restarts = 0};
+  settings.inject = {.delay = "12.5",
+                     .delay_kind = "pareto",
+                     .sigma_ms = 1,
+                     .pareto_shape = 1.5,
+                     .on_steps = 3,
+                     .off_steps = 4.5,
+                     .slow_rank = 1,
+                     .slow_factor = 3};
+  settings.sim = {.compute_ms = "7.25",
+                  .gflops = 10,
+                  .compute_kind = "lognormal",
+                  .compute_sigma = 0.5,
+                  .latency_us = 5,
+                  .bandwidth_gbps = 1,
+                  .server_gbps = 40};
   settings.eval.flip = true;
   settings.cluster.threads = 2;
   settings.network = {.kernels = "reference", .winograd = "f2"};
