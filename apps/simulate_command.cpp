@@ -66,6 +66,7 @@ void add_prediction(CLI::App& command, SimulateArguments& arguments) {
       "no training: the scaling curve of every strategy, from a profile of this machine");
   command.add_option("--nodes", prediction.nodes, "how many machines (1,2,4,...,1024)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 16))
       ->needs(predict);
   command

@@ -25,7 +25,7 @@ import tempfile
 
 from compare_step import CONVOY, KEEP, ROOT, describe, machine_name, measure_convoy, processor
 
-FORMS = [(form, transport) for transport in ("tcp", "usual") for form in ("list", "flat")]
+FORMS = [(form, transport) for transport in ("tcp", "usual") for form in ("model", "list", "flat")]
 PROBE_SECONDS = 0.2
 
 

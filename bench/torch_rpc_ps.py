@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's side of the parameter server's benchmark: an asynchronous server over RPC.
 
-  bench/torch_rpc_ps.py [--form list] [--workers 2] [--batch 32] [--seconds 10]
+  bench/torch_rpc_ps.py [--form model] [--workers 2] [--batch 32] [--seconds 10]
 
 As PyTorch's tutorials write it: the server holds model and optimizer behind a lock; each
 trainer computes the gradients of a batch and calls the server once, which makes an update of
 them and answers with the parameters. Over TensorPipe, every process with one thread, LeNet-5
 on made-up images of Fashion-MNIST's shape that are already in memory, SGD with momentum.
 
-Tuned as its users would: gradients and parameters travel as one list of tensors a call, and
+As the tutorial has it, the answer is the model itself (--form model). Tuned as its users
+would: gradients and parameters travel as one list of tensors a call, and
 are not copied on the way (--form list); or everything is in one flat tensor, which the
 optimizer takes in one go (--form flat). TensorPipe's usual transport on one machine is shared
 memory whose threads spin; --transport tcp leaves the cores to those who compute.
@@ -69,7 +70,7 @@ class Server:
             self.parameters = [torch.nn.Parameter(flatten(network)[0])]
         else:
             self.parameters = list(network.parameters())
-        self.answer = [p.data for p in self.parameters]
+        self.answer = network if form == "model" else [p.data for p in self.parameters]
         self.optimizer = torch.optim.SGD(self.parameters, lr=rate, momentum=momentum)
         self.lock = threading.Lock()
         self.updates = 0
@@ -113,6 +114,8 @@ def train(form, rank, batch):
             return
         if form == "flat":
             flat.copy_(fetched[0])
+        elif form == "model":
+            network, parameters = fetched, list(fetched.parameters())
         else:
             for parameter, value in zip(parameters, fetched):
                 parameter.data = value
@@ -162,7 +165,7 @@ def run(options):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--form", choices=("list", "flat"), default="list")
+    parser.add_argument("--form", choices=("model", "list", "flat"), default="model")
     parser.add_argument("--transport", choices=tuple(TRANSPORTS), default="usual")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch", type=int, default=32)

@@ -154,7 +154,8 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   if (from.batch == 0) records.start_epoch(from.epoch);
   updates_->start_epoch(from.epoch, from.batch);
   const auto every = static_cast<std::size_t>(settings_.checkpoint.every_steps);
-  while (records.steps() < steps_planned()) {
+  while (records.steps() < steps_planned() &&
+         records.steps_in_this_epoch() < updates_->per_epoch()) {
     const std::optional<Update> made = update(records.steps(), stop);
     if (!made) break;
     if (clip_) records.gradient_norm(clip_->norm());
@@ -173,7 +174,7 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
 }
 
-/// One update, number `step` from 0; none if the epoch is over.
+/// One update, number `step` from 0; none if no more will come.
 std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop) {
   UpdateOrder order{.step = step,
                     .rates = schedule_.at(step),

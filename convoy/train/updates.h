@@ -90,7 +90,7 @@ class Updates {
   virtual void begin() {}
   /// Begins an epoch at one of its updates.
   virtual void start_epoch(int epoch, std::size_t first) = 0;
-  /// The next one; none if the epoch has no more. Throws PeerError.
+  /// The next one of the epoch; none if there will be no more. Throws PeerError.
   virtual std::optional<Update> make(const UpdateOrder& order) = 0;
   /// Whether no more will come, although more were planned; if so, why.
   virtual std::optional<std::string> reason_to_end() const { return std::nullopt; }
