@@ -5,10 +5,11 @@
   bench/async_study.py [--only GROUP,...] [--seeds N] [--jobs N] [--out FOLDER] [--quick]
 
 Runs `convoy simulate experiment=fashion_async` with the settings of async_cases.py and prints
-a table for each group: test accuracy, training accuracy over the last epoch, virtual time,
-staleness. Rows that several seeds have to bear out are run with three, the others with one;
---seeds N runs all with N. Every run leaves its folder in --out, and is not run again. With
---pictures FOLDER the figures of docs/asynchrony.md are drawn as well.
+a table for each group: test accuracy, virtual time, staleness, and where it is asked for
+training accuracy over the last epoch. Rows that several seeds have to bear out are run with three, the others with one;
+--seeds N runs all with N. Every run leaves its folder in --out, and is not run again; --report
+runs nothing and prints what is there. With --pictures FOLDER the figures of
+docs/asynchrony.md are drawn as well.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from compare_step import CONVOY, ROOT, processor
 SEEDS = 3
 DIVERGED = 79
 COLLAPSED = 0.11  # of ten classes: says the same of nearly all
+WITH_TRAINING = ("momentum", "same_pace")  # groups that ask whether it regularises
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +124,16 @@ def run_all(cases, options):
     return {case: [future.result() for future in futures] for case, futures in found.items()}
 
 
+def found_already(cases, options):
+    """As run_all, of the runs that are there; cases without any are left out."""
+    found = {}
+    for case in cases:
+        names = [name_of(case, settings_of(case, seed, options)) for seed in range(1, 100)]
+        there = [finished(options.out / name) for name in names]
+        found[case] = [result_of(*each) for each in there if each]
+    return {case: results for case, results in found.items() if results}
+
+
 def percent(shares):
     if not shares:
         return ""
@@ -154,24 +166,37 @@ def staleness(results):
     return f"{mean:.2f} / {max(r.staleness['max'] for r in results)}"
 
 
-def row(case, results):
-    training = [r.training for r in results
-                if r.accuracy is not None and r.accuracy > COLLAPSED]
-    return (f"| {case.label} | {case.workers} | {len(results)} | {accuracy(results)} "
-            f"| {case.published} | {percent(training)} | {clock(results)} "
-            f"| {case.published_time} | {staleness(results)} |")
+def training(results):
+    return percent([r.training for r in results
+                    if r.accuracy is not None and r.accuracy > COLLAPSED])
+
+
+def columns(group):
+    """Heads, and what is below them."""
+    yield "case", lambda case, results: case.label
+    yield "workers", lambda case, results: str(case.workers)
+    yield "seeds", lambda case, results: str(len(results))
+    yield "test accuracy %", lambda case, results: accuracy(results)
+    yield "published %", lambda case, results: case.published
+    if group in WITH_TRAINING:
+        yield "training %", lambda case, results: training(results)
+    yield "virtual time", lambda case, results: clock(results)
+    yield "published time", lambda case, results: case.published_time
+    yield "staleness mean / max", lambda case, results: staleness(results)
 
 
 def table(group, results):
+    rows = [(case, found) for case, found in results.items() if case.group == group]
+    if not rows:
+        return
+    heads, cells = zip(*columns(group))
     yield f"\n## {GROUPS[group][0]} (`{group}`)\n"
-    yield ("| case | workers | seeds | test accuracy % | published % | training % "
-           "| virtual time | published time | staleness mean / max |")
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for case, found in results.items():
-        if case.group == group:
-            yield row(case, found)
-    for case, found in results.items():
-        if case.group == group == "thousand":
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- |{' ---: |' * (len(heads) - 1)}"
+    for case, found in rows:
+        yield f"| {' | '.join(cell(case, found) for cell in cells)} |"
+    if group == "thousand":
+        for case, found in rows:
             yield (f"\nWall time {found[0].wall_seconds:.1f} s, of which gradients "
                    f"{found[0].computing_seconds:.1f} s: "
                    f"{found[0].wall_seconds / found[0].computing_seconds:.2f} times.")
@@ -198,6 +223,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2, help="runs at once, of a thread each")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "runs" / "async_study")
     parser.add_argument("--quick", action="store_true", help="few rows, one epoch")
+    parser.add_argument("--report", action="store_true", help="run nothing: what is there")
     parser.add_argument("--output", type=pathlib.Path, help="file for the tables")
     parser.add_argument("--pictures", type=pathlib.Path, help="folder for the figures")
     parser.add_argument("--convoy", type=pathlib.Path, default=CONVOY)
@@ -216,7 +242,7 @@ def main():
     cases = [case for group in groups for case in GROUPS[group][1]()
              if case.quick or not options.quick]
     try:
-        results = run_all(cases, options)
+        results = (found_already if options.report else run_all)(cases, options)
     except RuntimeError as error:
         sys.exit(f"a run failed: {error}")
     text = "\n".join(report(groups, results, options))
