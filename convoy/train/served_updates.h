@@ -78,11 +78,6 @@ class ServedUpdates : public Updates {
     return !has_others() && order.asked_to_stop && order.asked_to_stop() != 0;
   }
 
-  /// Returns when all servers have come here; now and then calls `meanwhile` until then.
-  void meet(const std::function<void()>& meanwhile);
-  /// Answers who came and went, while servers meet after an update.
-  virtual void attend() {}
-
   /// New running statistics from what `lanes` lanes found.
   void follow(std::span<const float> found, std::size_t lanes);
   /// Notes what a worker said of its batch, and of that before it.
