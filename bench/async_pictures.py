@@ -71,7 +71,8 @@ def by_momentum(results):
             found = [(places[re.search(r"momentum ([\d.]+)", case.label)[1]], case, r)
                      for case, r in results.items()
                      if case.group == group and case.workers == workers]
-            panel.lines.append(line(f"{workers} worker{'s' * (workers > 1)}", found, colour))
+            if len(found) > 1:
+                panel.lines.append(line(f"{workers} worker{'s' * (workers > 1)}", found, colour))
         panels.append(panel)
     return panels
 
