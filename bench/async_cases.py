@@ -181,6 +181,14 @@ def stragglers():
                        inject__delay_kind=kind)
 
 
+def jitter():
+    """0.1 is the experiment's."""
+    for sigma in (0, 0.02, 0.1, 0.5):
+        more = {} if sigma == 0.1 else {"sim__compute_sigma": sigma}
+        yield case("jitter", f"labels, deviation {sigma} of a batch's time", 10,
+                   repeated=True, data__partition="labels", **more)
+
+
 def many():
     """Without delay the mean staleness is the number of the other workers."""
     for label, settings in (("momentum 0.9", {}), ("momentum 0", {"optimizer__momentum": 0}),
@@ -207,6 +215,7 @@ GROUPS = {
     "scaled_rate": ("A rate divided by the staleness, gaussian 30 ms", scaled_rate),
     "bound": ("A bound on how far a worker may be ahead, 30 ms", bound),
     "stragglers": ("Heavy tails and spells", stragglers),
+    "jitter": ("Even and uneven workers, no delay", jitter),
     "many": ("More and more workers, iid, no delay", many),
     "sync": ("Synchronous", sync),
     "thousand": ("A thousand workers", thousand),

@@ -71,7 +71,27 @@ def by_momentum(results):
             found = [(places[re.search(r"momentum ([\d.]+)", case.label)[1]], case, r)
                      for case, r in results.items()
                      if case.group == group and case.workers == workers]
-            panel.lines.append(line(f"{workers} worker{'s' * (workers > 1)}", found, colour))
+            if len(found) > 1:
+                panel.lines.append(line(f"{workers} worker{'s' * (workers > 1)}", found, colour))
+        panels.append(panel)
+    return panels
+
+
+def by_epoch(results):
+    """A slow worker, with and without a bound."""
+    panels = []
+    for workers in (2, 10):
+        panel = Panel(f"labels, worker 0 slower, {workers} workers", "epochs' worth of updates",
+                      list("123456"), y_label="test accuracy %")
+        wanted = (("slow_worker", "labels, 30 ms", "no bound"),
+                  ("bound", "labels, worker 0 slower, bound 4", "bound 4"),
+                  ("bound", "labels, worker 0 slower, bound 0", "bound 0"))
+        for colour, (group, label, name) in zip(COLOURS, wanted):
+            for case, found in results.items():
+                if (case.group, case.label, case.workers) == (group, label, workers):
+                    points = [(place, 100 * share, 0)
+                              for place, share in enumerate(found[0].by_epoch)]
+                    panel.lines.append(Series(name, points, colour))
         panels.append(panel)
     return panels
 
@@ -111,6 +131,7 @@ def histograms(results):
 PICTURES = {
     "async_workers": ({"workers"}, by_workers),
     "async_delay": ({"delay", "slow_worker"}, by_delay),
+    "async_slow_worker": ({"slow_worker", "bound"}, by_epoch),
     "async_momentum": ({"momentum", "same_pace"}, by_momentum),
     "async_staleness": ({"many"}, by_staleness),
     "async_histograms": ({"workers", "momentum", "stragglers"}, histograms),

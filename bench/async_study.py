@@ -42,6 +42,7 @@ class Result:
     staleness: dict
     wall_seconds: float
     computing_seconds: float
+    by_epoch: tuple  # test accuracy after each
 
 
 def settings_of(case, seed, options):
@@ -67,13 +68,18 @@ def command_of(case, settings, options):
 
 
 def finished(folder):
-    """The summary of a run that came to an end, its own or a divergence, and its wall time."""
+    """Of a run that came to an end, its own or a divergence: summary, wall time, accuracies."""
     try:
         summary = json.loads((folder / "summary.json").read_text())
         wall = float((folder / "wall_seconds").read_text())
     except (FileNotFoundError, ValueError):
         return None
-    return (summary, wall) if summary["exit"]["code"] in (0, DIVERGED) else None
+    return (summary, wall, by_epoch(folder)) if summary["exit"]["code"] in (0, DIVERGED) else None
+
+
+def by_epoch(folder):
+    records = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
+    return tuple(record["accuracy"] for record in records if record["kind"] == "eval")
 
 
 def run(case, seed, options):
@@ -90,12 +96,12 @@ def run(case, seed, options):
     return result_of(*finished(folder))
 
 
-def result_of(summary, wall):
+def result_of(summary, wall, accuracies):
     diverged = summary["exit"]["code"] == DIVERGED
     return Result(None if diverged else summary["test"]["accuracy"],
                   None if diverged else summary["train"]["accuracy"],
                   summary["virtual_seconds"], summary.get("staleness"), wall,
-                  summary.get("computing_seconds"))
+                  summary.get("computing_seconds"), accuracies)
 
 
 def seeds_of(case, options):
@@ -155,8 +161,9 @@ def accuracy(results):
 
 
 def clock(results):
-    seconds = round(statistics.fmean(r.seconds for r in results))
-    return f"{seconds // 60}:{seconds % 60:02}"
+    mean = statistics.fmean(r.seconds for r in results)
+    seconds = round(mean)
+    return f"{seconds // 60}:{seconds % 60:02}" if mean >= 10 else f"{mean:.2f} s"
 
 
 def staleness(results):
