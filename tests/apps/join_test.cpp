@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class Join : public testing::Test {
+class JoinJob : public testing::Test {
  protected:
   CommandResult run(const std::vector<std::string>& words) const {
     ProcessOptions options;
@@ -24,7 +24,7 @@ class Join : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Join, WorkersFindTheServer) {
+TEST_F(JoinJob, WorkersFindTheServer) {
   const CommandResult result = run({"1", "3"});
 
   EXPECT_EQ(result.code, 0) << result.err;
@@ -35,7 +35,7 @@ TEST_F(Join, WorkersFindTheServer) {
   }
 }
 
-TEST_F(Join, ServersAreConnectedAmongThemselves) {
+TEST_F(JoinJob, ServersAreConnectedAmongThemselves) {
   const CommandResult result = run({"2", "2"});
 
   EXPECT_EQ(result.code, 0) << result.err;
@@ -43,7 +43,7 @@ TEST_F(Join, ServersAreConnectedAmongThemselves) {
   EXPECT_THAT(result.out, HasSubstr("[server 1] server 1 of 2 heard of 2 workers\n"));
 }
 
-TEST_F(Join, AWorkerThatComesBackFindsThemAgain) {
+TEST_F(JoinJob, AWorkerThatComesBackFindsThemAgain) {
   const CommandResult result = run({"2", "2", "die"});
 
   EXPECT_EQ(result.code, 0) << result.err;

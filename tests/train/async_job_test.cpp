@@ -54,9 +54,9 @@ Settings settings_of(const Recipe& recipe) {
   return settings;
 }
 
-class OneWorker : public testing::TestWithParam<Recipe> {};
+class AsyncWithOneWorker : public testing::TestWithParam<Recipe> {};
 
-TEST_P(OneWorker, IsPlainTraining) {
+TEST_P(AsyncWithOneWorker, IsPlainTraining) {
   const Settings settings = settings_of(GetParam());
   Settings plain = settings;
   plain.strategy.name = "single";
@@ -93,7 +93,7 @@ void take_compensation(Settings& settings) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Every, OneWorker,
+    Every, AsyncWithOneWorker,
     testing::Values(Recipe{"sgd", "lenet5"},
                     Recipe{.name = "lanes", .model = "lenet5", .lanes = 3},
                     Recipe{"adam", "lenet5", take_adam},
@@ -268,7 +268,7 @@ TEST_F(AsyncJob, EndsWithoutAWorkerThatDoesNotComeBack) {
                                          },
                                      .dead_come_back = false});
 
-  EXPECT_EQ(result.outcome.code, ExitCode::done);
+  EXPECT_EQ(result.outcome.code, ExitCode::rank_failed);
   EXPECT_THAT(result.outcome.reason, HasSubstr("worker 1 did not come back"));
   EXPECT_EQ(summary().at("steps"), 10 + 3);
 }

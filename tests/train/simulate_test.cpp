@@ -361,7 +361,7 @@ TEST_F(Simulated, DoesNotGoOn) {
   for (const char* strategy : {"ps_async", "ddp"}) {
     settings.strategy.name = strategy;
     AloneComm comm;
-    expect_error(InputKind::settings, {"train.resume", "runs/a", "begin again"},
+    expect_error(InputKind::settings, {"train.resume", "runs/a", "begins at the start"},
                  [&] { Trainer(settings, comm, simulated_updates(2)); });
   }
 }
