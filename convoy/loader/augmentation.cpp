@@ -11,7 +11,7 @@ constexpr std::uint64_t kOfEpoch = 0, kOfSample = 1;  // blocks of random words
 
 /// -padding .. padding. The bias of the range reduction is below 2^-28.
 int shift(std::uint32_t word, int padding) {
-  const auto shifts = static_cast<std::uint64_t>(2 * padding + 1);
+  const std::uint64_t shifts = 2 * static_cast<std::uint64_t>(padding) + 1;
   return static_cast<int>(word * shifts >> 32) - padding;
 }
 
