@@ -2,13 +2,7 @@
 
 #include "convoy/comm/collective_bench.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -16,6 +10,7 @@
 #include <thread>
 
 #include "convoy/base/aligned.h"
+#include "convoy/base/children.h"
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/temporary_folder.h"
@@ -147,36 +142,6 @@ std::vector<CollectiveRow> run_as_threads(int ranks, const RankRun& run) {
   if (thrown) std::rethrow_exception(thrown);
   return rows;
 }
-
-/// Processes that end with this object, or with this process.
-class Children {
- public:
-  Children() = default;
-  ~Children() {
-    for (const pid_t child : children_) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
-    }
-  }
-  Children(const Children&) = delete;
-  Children& operator=(const Children&) = delete;
-
-  void start(const std::function<void()>& body) {
-    const pid_t child = ::fork();
-    check(child >= 0, "a process can be started");
-    if (child > 0) return children_.push_back(child);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    try {
-      body();
-    } catch (const std::exception&) {
-      ::_exit(1);
-    }
-    ::_exit(0);
-  }
-
- private:
-  std::vector<pid_t> children_;
-};
 
 std::vector<CollectiveRow> run_as_processes(int ranks, const RankRun& run) {
   Children children;

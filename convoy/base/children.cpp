@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/base/children.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <thread>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{2};
+
+}  // namespace
+
+Children::~Children() {
+  for (const pid_t child : running_) {
+    if (child == 0) continue;
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+void Children::start(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  check(child >= 0, "a process can be started");
+  if (child > 0) return running_.push_back(child);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    body();
+  } catch (const std::exception&) {
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
+/// Only these are asked for: a process may have other children.
+std::optional<std::size_t> Children::wait() {
+  for (std::size_t left = running_.size(); left > 0;) {
+    for (std::size_t number = 0; number < running_.size(); ++number) {
+      pid_t& child = running_[number];
+      int status = 0;
+      if (child == 0 || ::waitpid(child, &status, WNOHANG) != child) continue;
+      child = 0;
+      --left;
+      if (status != 0) return number;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return std::nullopt;
+}
+
+}  // namespace convoy
