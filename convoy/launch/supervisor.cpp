@@ -58,8 +58,8 @@ ExitCode Supervisor::run() {
     wait();
     read_output();
     take_signals();
+    take_notices();  // before the dead: what these have said belongs to their portrait
     reap();
-    take_notices();
     judge_late();
     tend_workers();
     judge_all_ended();

@@ -156,6 +156,10 @@ TEST_F(Workers, EndWithTheirServerWhichIsNamed) {
   const auto process = start(
       {"--servers", "2", "-n", "2", "folder:" + folder.string(), "step:57", "stubborn"});
   ASSERT_TRUE(wait_for_sleepers(*process, 4)) << process->err();
+  // From then on the launcher knows the folder, which the server told it through the
+  // store.
+  ASSERT_TRUE(
+      process->wait_until([&] { return fs::exists(folder / "logs/rank-3.log"); }));
   note_port(process->out());
 
   const Stopwatch watch;
