@@ -235,6 +235,22 @@ TEST(Sources, PostponeNothing) {
                 });
 }
 
+/// Two of a name are merged by the linker, whatever they are, or keep files from
+/// including both.
+TEST(Sources, DefineATypeInOneHeader) {
+  const std::regex definition(R"((?:class|struct|enum|enum class) (\w+)\b[^;]*\{.*)");
+  std::map<std::string, fs::path> homes;
+  for_each_line(files_in({"convoy", "apps"}, {".h"}),
+                [&](const fs::path& path, int number, const std::string& line) {
+                  std::smatch match;
+                  if (!std::regex_match(line, match, definition)) return;
+                  const auto [home, is_new] = homes.try_emplace(match[1], path);
+                  EXPECT_TRUE(is_new) << path << ":" << number << ": " << match[1]
+                                      << " is defined in " << home->second << " as well";
+                });
+  EXPECT_TRUE(homes.contains("Traffic"));
+}
+
 TEST(Sources, HaveAReadmeInEveryFolderOfTheEngine) {
   for (const std::string& folder : engine_folders()) {
     EXPECT_TRUE(fs::exists(kSource / "convoy" / folder / "README.md")) << folder;

@@ -73,7 +73,7 @@ std::span<iovec> without(std::size_t sent, std::span<iovec> parts) {
 
 // Sizes of socket buffers are left alone: the kernel grows them as far as tcp_rmem and
 // tcp_wmem allow, which is mostly further than a program may ask for.
-FrameStream::FrameStream(Descriptor socket, milliseconds silence, Traffic& traffic)
+FrameStream::FrameStream(Descriptor socket, milliseconds silence, PortTraffic& traffic)
     : socket_(std::move(socket)), traffic_(traffic) {
   set_option(socket_.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   set_silence(silence);

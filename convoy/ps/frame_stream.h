@@ -24,7 +24,7 @@
 namespace convoy {
 
 /// Bytes over all connections of a port.
-struct Traffic {
+struct PortTraffic {
   std::atomic<std::uint64_t> sent = 0, received = 0;
 };
 
@@ -39,7 +39,7 @@ class FrameStream {
   using Part = std::span<const std::byte>;
 
   /// Borrows `traffic`.
-  FrameStream(Descriptor socket, std::chrono::milliseconds silence, Traffic& traffic);
+  FrameStream(Descriptor socket, std::chrono::milliseconds silence, PortTraffic& traffic);
 
   void set_silence(std::chrono::milliseconds silence);
 
@@ -64,7 +64,7 @@ class FrameStream {
   std::size_t send_some(std::span<iovec> parts);
 
   Descriptor socket_;
-  Traffic& traffic_;
+  PortTraffic& traffic_;
   std::vector<iovec> parts_;  // kept for its memory
   std::atomic<std::uint64_t> received_ = 0;
 };

@@ -54,7 +54,7 @@ class ServerPort::Impl {
   Impl& operator=(const Impl&) = delete;
 
   WorkerSlots& slots() { return slots_; }
-  const Traffic& traffic() const { return traffic_; }
+  const PortTraffic& traffic() const { return traffic_; }
 
  private:
   void accept_until_stopped() {
@@ -115,7 +115,7 @@ class ServerPort::Impl {
 
   const ServerPortOptions options_;
   WorkerSlots slots_;
-  Traffic traffic_;
+  PortTraffic traffic_;
   std::mutex logging_;
   std::atomic<int> refusals_ = 0;
   SessionContext context_{options_, slots_, traffic_,

@@ -123,7 +123,7 @@ class WorkerPort::Impl {
     return agreed();
   }
 
-  const Traffic& traffic() const { return traffic_; }
+  const PortTraffic& traffic() const { return traffic_; }
 
  private:
   void connect(std::size_t i, Clock::time_point deadline) {
@@ -273,7 +273,7 @@ class WorkerPort::Impl {
   }
 
   const WorkerPortOptions options_;
-  Traffic traffic_;
+  PortTraffic traffic_;
   std::vector<std::unique_ptr<Server>> servers_;
   // Kept for their memory:
   std::vector<FrameStream::Part> parts_;  // of the frame that is sent

@@ -24,7 +24,7 @@ namespace convoy {
 struct SessionContext {
   const ServerPortOptions& options;
   WorkerSlots& slots;
-  Traffic& traffic;
+  PortTraffic& traffic;
   std::function<void(const std::string&)> log;     // may be called by any thread
   std::function<void(const std::string&)> refuse;  // the same, of who was never served
 };
