@@ -2,10 +2,10 @@
 
 #include "apps/cluster_arguments.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
+#include "convoy/base/clock.h"
 #include "convoy/launch/launcher.h"
 #include "convoy/launch/rank_variables.h"
 #include "convoy/train/progress.h"
@@ -80,16 +80,13 @@ int drawing_width(const Environment& environment) {
 
 ExitCode launch_ranks(const Settings& settings, const Place& place,
                       const std::vector<std::string>& command_line, bool quietly) {
-  const auto milliseconds = [](double seconds) {
-    return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
-  };
   const bool draws = is_terminal(stdout) && !quietly;
   return launch({.place = place,
                  .arguments = command_line,
                  .settings = to_yaml(settings),
                  .compared = compared_settings(settings),
-                 .join_timeout = milliseconds(settings.cluster.timeout),
-                 .silence = milliseconds(settings.cluster.operation_timeout),
+                 .join_timeout = milliseconds_of(settings.cluster.timeout),
+                 .silence = milliseconds_of(settings.cluster.operation_timeout),
                  .pin = settings.cluster.pin,
                  .threads = settings.cluster.threads,
                  .restarts = settings.ps.restarts,

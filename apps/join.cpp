@@ -9,21 +9,17 @@
 #include <cstdio>
 #include <thread>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/comm/connect.h"
 #include "convoy/launch/membership.h"
 #include "convoy/launch/own_cores.h"
-#include "convoy/ps/server_addresses.h"
 #include "convoy/train/settings_compare.h"
 
 namespace convoy {
 namespace {
 
 constexpr auto kToEnd = std::chrono::seconds(4);  // by oneself, when the job has failed
-
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
-}
 
 /// Says it once, whoever comes first.
 void say_verdict(const Verdict& verdict) {
@@ -42,8 +38,8 @@ void end_soon(const Verdict& verdict) {
 
 MembershipOptions membership_options(const Settings& settings) {
   return {.compared = compared_settings(settings),
-          .join_timeout = milliseconds(settings.cluster.timeout),
-          .silence = milliseconds(settings.cluster.operation_timeout),
+          .join_timeout = milliseconds_of(settings.cluster.timeout),
+          .silence = milliseconds_of(settings.cluster.operation_timeout),
           .log =
               [](const std::string& line) {
                 fmt::print(stderr, "convoy: rendezvous: {}\n", line);
@@ -66,7 +62,7 @@ std::unique_ptr<Comm> connect_rank(const Settings& settings, const Place& place,
       place.nodes == 1 || (has_servers && place.starter == Starter::convoy);
   return connect({.rank = place.rank,
                   .ranks = has_servers ? place.servers : place.ranks,
-                  .timeout = milliseconds(settings.cluster.operation_timeout),
+                  .timeout = milliseconds_of(settings.cluster.operation_timeout),
                   .address = own_address(place),
                   .transport = together ? Transport::automatic : Transport::tcp},
                  store);

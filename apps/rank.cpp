@@ -48,10 +48,8 @@ ExitCode join_as_worker(const Settings& settings, const Place& place) {
   return join_and_push(settings, place, [&](const Settings& own, Membership& job) {
     const StopRequest stop;
     Worker worker(own, {place.worker(), place.workers(), place.servers});
-    const auto wait =
-        std::chrono::milliseconds(static_cast<long>(own.cluster.timeout * 1e3));
     const std::vector<ServerAddress> servers =
-        find_servers(job.store(), place.servers, wait);
+        find_servers(job.store(), place.servers, milliseconds_of(own.cluster.timeout));
     WorkerPort port(worker.port_options(servers, job.token()));
     return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
   });

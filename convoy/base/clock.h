@@ -8,6 +8,11 @@
 
 namespace convoy {
 
+/// As a setting has it, for those who wait.
+inline std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
+}
+
 /// Where time comes from.
 class Clock {
  public:

@@ -70,15 +70,14 @@ std::uint64_t assignment_length(std::size_t values) {
 }
 
 PushHead head_of(const Push& push) {
-  return {push.sequence,    push.version,      push.samples,       push.stop_signal,
-          push.own_seconds, push.data_seconds, push.slept_seconds, push.exchange_seconds};
+  return {push.sequence,     push.version,       push.samples,         push.own_seconds,
+          push.data_seconds, push.slept_seconds, push.exchange_seconds};
 }
 
 Push push_of(const PushHead& head) {
   return {.sequence = head.sequence,
           .version = head.version,
           .samples = head.samples,
-          .stop_signal = head.stop_signal,
           .own_seconds = head.own_seconds,
           .data_seconds = head.data_seconds,
           .slept_seconds = head.slept_seconds,

@@ -66,7 +66,6 @@ struct HelloBody {
 
 struct PushHead {
   std::uint64_t sequence = 0, version = 0, samples = 0;
-  std::int64_t stop_signal = 0;
   double own_seconds = 0, data_seconds = 0, slept_seconds = 0, exchange_seconds = 0;
 };
 
@@ -75,7 +74,7 @@ struct AssignmentHead {
 };
 
 static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 48 &&
-                  sizeof(PushHead) == 64 && sizeof(AssignmentHead) == 16 &&
+                  sizeof(PushHead) == 56 && sizeof(AssignmentHead) == 16 &&
                   sizeof(LaneLoss) == 24 && std::is_trivially_copyable_v<LaneLoss>,
               "no padding travels");
 

@@ -30,7 +30,6 @@ struct Push {
   std::uint64_t sequence = 0;     // of the worker's batches, from 0
   std::uint64_t version = 0;      // of the values that it was computed with
   std::uint64_t samples = 0;      // of the whole batch
-  std::int64_t stop_signal = 0;   // that the worker has received; 0: none
   double own_seconds = 0;         // from the batch to the last gradient, sleep included
   double data_seconds = 0;        // waited for the batch
   double slept_seconds = 0;       // of a delay that was injected

@@ -9,6 +9,7 @@
 #include "convoy/base/aligned.h"
 #include "convoy/base/clock.h"
 #include "convoy/comm/async_comm.h"
+#include "convoy/train/agreement.h"
 
 namespace convoy {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::size_t kSmall = 32 << 10;  // and below: several in a row
 constexpr int kInARow = 8;
 constexpr int kWarmups = 3;
 constexpr std::size_t kLeastSamples = 9;
-constexpr std::size_t kAgreementFloats = 18;  // of a rank, with one lane
+constexpr std::size_t kAgreementFloats =  // of a rank, with one lane
+    (sizeof(StepReport) + sizeof(LossSum)) / sizeof(float);
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

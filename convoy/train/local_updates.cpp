@@ -72,7 +72,7 @@ std::optional<Update> LocalUpdates::make(const UpdateOrder& order) {
 
 /// Begins to tell all ranks of the step whose backward is over.
 void LocalUpdates::start_agreement(const UpdateOrder& order) {
-  next_report_.stop_signal = order.stop_signal;
+  next_report_.stop_signal = order.stop_signal();
   next_report_.own_seconds = own_work_.seconds();
   next_report_.data_seconds = loader_.seconds_waited() - data_told_;
   next_report_.gather_resources = order.gather_resources ? 1 : 0;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 
 #include "convoy/base/error.h"
@@ -20,10 +19,6 @@ namespace {
 constexpr auto kMoment = std::chrono::milliseconds(200);
 constexpr auto kLook = std::chrono::milliseconds(5);  // at workers, while servers meet
 constexpr double kToLeave = 5;  // seconds for workers, and their batches, at the end
-
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
-}
 
 InputError refusal(const char* where, std::string found, std::string hint) {
   return {InputKind::settings,
@@ -87,7 +82,7 @@ void ServedUpdates::begin() {
           .statistics = is_first() ? parts_.statistics.size() : 0,
           .partials = partials(),
           .lanes = lanes_by_worker(),
-          .silence = milliseconds(parts_.settings.cluster.operation_timeout),
+          .silence = milliseconds_of(parts_.settings.cluster.operation_timeout),
           .log = [this](const std::string& line) {
             const std::lock_guard lock(mutex_);
             messages_.push_back(line);
@@ -150,14 +145,14 @@ void ServedUpdates::meet(const std::function<void()>& meanwhile) {
 /// time, do so where all of them come by.
 void ServedUpdates::agree(const UpdateOrder& order, Update& update) {
   complete_ = false;
-  const std::int64_t signal = order.stop_signal;
+  const int signal = order.stop_signal();
   if (parts_.comm.ranks() == 1) {
-    update.stop_signal = static_cast<int>(signal);
+    update.stop_signal = signal;
     update.gather_resources = order.gather_resources;
     return;
   }
   const bool diverged = std::exchange(update.diverged, false);
-  told_.stop_signal = std::max(told_.stop_signal, signal);
+  told_.stop_signal = std::max<std::int64_t>(told_.stop_signal, signal);
   told_.diverged = told_.diverged || diverged ? 1 : 0;
   if (!meets_after(order.step)) return;
   meet([this] { attend(); });
@@ -211,8 +206,7 @@ void ServedUpdates::note(int worker, const Push& push) {
   const auto number = static_cast<std::size_t>(worker);
   slept_[number] += push.slept_seconds;
   longest_batch_ = std::max(longest_batch_, push.own_seconds + push.data_seconds);
-  reports_[number] = {.stop_signal = push.stop_signal,
-                      .own_seconds = push.own_seconds,
+  reports_[number] = {.own_seconds = push.own_seconds,
                       .data_seconds = push.data_seconds,
                       .exposed_seconds = push.exchange_seconds};
 }
@@ -220,7 +214,7 @@ void ServedUpdates::note(int worker, const Push& push) {
 void ServedUpdates::finish(ExitCode code, const std::string& reason) {
   const double wait =
       std::min(kToLeave + 2 * longest_batch_, parts_.settings.cluster.operation_timeout);
-  port_->finish({.over = true, .code = code, .reason = reason}, milliseconds(wait));
+  port_->finish({.over = true, .code = code, .reason = reason}, milliseconds_of(wait));
   say_messages();
 }
 

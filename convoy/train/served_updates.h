@@ -75,7 +75,7 @@ class ServedUpdates : public Updates {
 
   /// Whether to leave off waiting: one server alone may do so between updates.
   bool should_stop(const UpdateOrder& order) const {
-    return !has_others() && order.asked_to_stop && order.asked_to_stop() != 0;
+    return !has_others() && order.stop_signal() != 0;
   }
 
   /// New running statistics from what `lanes` lanes found.

@@ -23,9 +23,12 @@ void declare_diverged(const Records& records, Outcome& outcome) {
                                records.steps(), records.epoch());
 }
 
-std::string stop_cause(int signal, double max_minutes) {
-  if (signal == kTimeIsUp) return fmt::format("train.max_minutes={}", max_minutes);
-  return stop_signal_name(signal);
+/// Before its time, so that it can be gone on with.
+void declare_ended(ExitCode code, const std::string& why, const Records& records,
+                   Outcome& outcome) {
+  outcome.code = code;
+  outcome.reason = fmt::format("{} after step {} (epoch {}): train.resume=auto goes on",
+                               why, records.steps(), records.epoch());
 }
 
 }  // namespace
@@ -182,12 +185,9 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
 std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop) {
   UpdateOrder order{.step = step,
                     .rates = schedule_.at(step),
-                    .stop_signal = stop.signal(),
-                    .asked_to_stop = [&stop] { return stop.signal(); },
+                    .stop_signal = [&] { return stop_signal(stop); },
                     .gather_resources = resources_ && resources_->is_due()};
   order.rates.rate *= judgement_.rate_factor();
-  const double limit = settings_.train.max_minutes * 60;
-  if (limit > 0 && since_begin_.seconds() > limit) order.stop_signal = kTimeIsUp;
   const std::optional<Update> made = updates_->make(order);
   if (!made) return made;
   if (averages_) averages_->after_step({values_, statistics_});
@@ -197,6 +197,12 @@ std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop)
     resources_->after_step(traffic, made->gather_resources);
   }
   return made;
+}
+
+/// That asks this process to stop, or stands for its time being up; 0: neither.
+int Trainer::stop_signal(const StopRequest& stop) const {
+  const double limit = settings_.train.max_minutes * 60;
+  return limit > 0 && since_begin_.seconds() > limit ? kTimeIsUp : stop.signal();
 }
 
 /// Takes the values into the average, if the epoch is whole and one of those averaged.
@@ -219,15 +225,17 @@ bool Trainer::goes_on(Records& records, Outcome& outcome) const {
   return false;
 }
 
+std::string Trainer::stopped_by(int signal) const {
+  if (signal != kTimeIsUp) return fmt::format("stopped by {}", stop_signal_name(signal));
+  return fmt::format("stopped by train.max_minutes={}", settings_.train.max_minutes);
+}
+
 /// No more updates come, for want of workers or because we were asked to stop.
 void Trainer::declare_cut_short(const Records& records, const StopRequest& stop,
                                 Outcome& outcome) const {
   const std::optional<std::string> reason = updates_->reason_to_end();
-  outcome.code = reason ? ExitCode::rank_failed : ExitCode::stopped;
-  outcome.reason = fmt::format(
-      "{} after step {} (epoch {}): train.resume=auto goes on",
-      reason ? *reason : fmt::format("stopped by {}", stop_signal_name(stop.signal())),
-      records.steps(), records.epoch());
+  declare_ended(reason ? ExitCode::rank_failed : ExitCode::stopped,
+                reason ? *reason : stopped_by(stop_signal(stop)), records, outcome);
 }
 
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
@@ -238,11 +246,7 @@ bool Trainer::is_over(const Records& records, const Update& update,
   } else if (records.steps() == steps_planned()) {
     return true;
   } else if (update.stop_signal != 0) {
-    outcome.code = ExitCode::stopped;
-    outcome.reason =
-        fmt::format("stopped by {} after step {} (epoch {}): train.resume=auto goes on",
-                    stop_cause(update.stop_signal, settings_.train.max_minutes),
-                    records.steps(), records.epoch());
+    declare_ended(ExitCode::stopped, stopped_by(update.stop_signal), records, outcome);
   }
   return outcome.code != ExitCode::done;
 }

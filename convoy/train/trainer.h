@@ -116,6 +116,8 @@ class Trainer {
   void train_epoch(Position from, Records& records, const StopRequest& stop,
                    Outcome& outcome);
   std::optional<Update> update(std::size_t step, const StopRequest& stop);
+  int stop_signal(const StopRequest& stop) const;
+  std::string stopped_by(int signal) const;
   void declare_cut_short(const Records& records, const StopRequest& stop,
                          Outcome& outcome) const;
   bool is_over(const Records& records, const Update& update, Outcome& outcome) const;

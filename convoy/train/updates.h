@@ -47,9 +47,8 @@ struct UpdateParts {
 struct UpdateOrder {
   std::size_t step = 0;  // its number, from 0
   StepRates rates;
-  int stop_signal = 0;  // that this process has received; 0: none
-  /// The same, asked while one waits.
-  std::function<int()> asked_to_stop = nullptr;
+  /// The signal that asks this process to stop, as of now; 0: none.
+  std::function<int()> stop_signal;
   bool gather_resources = false;  // wished by the first rank
 };
 

@@ -51,7 +51,7 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
       own_work_(nobody_, work_.layout.segments().size(),
                 chosen_delay(settings, place.worker, place.workers)),
       loader_(work_.data.train, plan_.samples,
-              loader_options(settings, work_, plan_.part, plan_.order)) {}
+              loader_options(settings, work_, plan_.part, plan_.order_of)) {}
 
 /// At its own pace a worker has samples of its own and all lanes of its batches; else it
 /// has some lanes of everybody's.
@@ -72,7 +72,6 @@ Worker::Plan Worker::plan() const {
 
 WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers,
                                        const std::string& token) {
-  const double patience = settings_.cluster.operation_timeout;
   WorkerPortOptions options{
       .servers = servers,
       .ranges = {},
@@ -81,7 +80,7 @@ WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers
       .statistics = work_.statistics_layout.size(),
       .partials = lanes_.gradients().count(),
       .lanes = plan_.part.own.size(),
-      .timeout = std::chrono::milliseconds(static_cast<long>(patience * 1e3))};
+      .timeout = milliseconds_of(settings_.cluster.operation_timeout)};
   for (int server = 0; server < place_.servers; ++server) {
     options.ranges.push_back(server_range(work_.layout, server, place_.servers));
   }

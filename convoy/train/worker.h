@@ -40,12 +40,13 @@ class Worker {
                  const std::function<void(std::size_t)>& on_step);
 
  private:
-  /// What of the samples is whose, and what that is called.
+  /// What it goes through: samples, in some worker's order, and which lanes of their
+  /// batches.
   struct Plan {
     std::size_t lanes;
     LanePart part;
     std::vector<std::uint32_t> samples;
-    std::uint32_t order;  // whose
+    std::uint32_t order_of;  // worker
   };
 
   Plan plan() const;

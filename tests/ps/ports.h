@@ -143,7 +143,6 @@ class TestWorker {
     return {.sequence = sequence,
             .version = 0,
             .samples = 64,
-            .stop_signal = 15,
             .own_seconds = 0.5,
             .data_seconds = 0.25,
             .slept_seconds = 0.125,
