@@ -15,9 +15,8 @@
 #include "convoy/launch/cores.h"
 #include "convoy/sim/cost_profile_file.h"
 #include "convoy/sim/step_cost.h"
-#include "convoy/train/agreement.h"
+#include "convoy/train/costed_job.h"
 #include "convoy/train/measured_profile.h"
-#include "convoy/train/workload.h"
 
 namespace convoy {
 namespace {
@@ -61,20 +60,10 @@ class Jobs {
 
   /// Of a job that does not fit, the parts that ps_async needs.
   CostedJob of(int nodes) const {
-    CostedJob job{.cluster = cluster(nodes)};
-    job.batch = static_cast<std::size_t>(settings_.train.batch_size);
-    job.bucket_bytes = chosen_strategy_options(settings_).bucket_bytes;
-    job.servers = settings_.ps.servers;
-    if (!fits(nodes)) return job;
-    const SumOrder order(lanes(nodes), job.cluster.ranks());
-    job.samples = samples(nodes);
-    job.lanes = order.lanes_of(0).size();
-    for (int rank = 0; rank < job.cluster.ranks(); ++rank) {
-      job.partials =
-          std::max<std::uint64_t>(job.partials, order.partials_of(rank).size());
-    }
-    job.message_bytes = sizeof(StepReport) + job.lanes * sizeof(LossSum);
-    return job;
+    const int ranks = cluster(nodes).ranks();
+    const SumOrder order(fits(nodes) ? lanes(nodes) : static_cast<std::size_t>(ranks),
+                         ranks);
+    return costed_job(settings_, cluster(nodes), order, fits(nodes) ? samples(nodes) : 1);
   }
 
  private:

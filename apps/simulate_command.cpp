@@ -12,7 +12,7 @@
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/train/settings_schema.h"
-#include "convoy/train/simulated_server.h"
+#include "convoy/train/simulated_updates.h"
 #include "convoy/train/step_bench.h"
 #include "convoy/train/trainer.h"
 

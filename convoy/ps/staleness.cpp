@@ -2,8 +2,6 @@
 
 #include "convoy/ps/staleness.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -43,10 +41,6 @@ std::uint64_t StalenessCounts::first_of(std::size_t bin) {
 std::uint64_t StalenessCounts::last_of(std::size_t bin) {
   if (bin + 1 == kBins) return std::numeric_limits<std::uint64_t>::max();
   return first_of(bin + 1) - 1;
-}
-
-std::string staleness_text(const StalenessCounts& counts) {
-  return fmt::format("staleness mean {:.1f}, max {}", counts.mean(), counts.max());
 }
 
 void StalenessRecord::add(int worker, std::uint64_t staleness) {

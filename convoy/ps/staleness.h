@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace convoy {
@@ -48,9 +47,6 @@ class StalenessCounts {
   std::uint64_t count_ = 0, sum_ = 0, max_ = 0;
   std::array<std::uint64_t, kBins> bins_{};
 };
-
-/// "staleness mean 1.9, max 7"
-std::string staleness_text(const StalenessCounts& counts);
 
 class StalenessRecord {
  public:

@@ -26,7 +26,6 @@ class Attendance {
     one.since.restart();
   }
 
-  bool is_there(int worker) const { return at(worker).there; }
   /// Whether it has been there at all.
   bool has_come(int worker) const { return at(worker).came; }
   double seconds_missing(int worker) const {

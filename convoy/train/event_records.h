@@ -10,6 +10,7 @@
 //            (mean of the ranks)
 //   mem/     resident_bytes, peak_bytes of the first rank
 //   staleness/  with ps_async: mean, max of the updates since the record before
+//   clock/   under a virtual clock: virtual_seconds
 //
 // Times of steps are medians over those since the record before. Beside the scalars come
 // the model's graph, the settings as text, and what the HParams page compares.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/train/costed_job.h"
 
 namespace convoy {
 namespace {
@@ -77,23 +78,15 @@ StepCost SimulatedRanks::cost() const {
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
   const CostProfile profile =
       profile_of(parts_.work, sample_seconds(settings, parts_.work.model), batch);
-  CostedJob job{.cluster = {.machines = order_.ranks(),
-                            .latency = settings.sim.latency_us * 1e-6,
-                            .bandwidth = settings.sim.bandwidth_gbps * 1e9 / 8,
-                            .server_bandwidth = settings.sim.server_gbps * 1e9 / 8},
-                .lanes = order_.lanes_of(0).size(),
-                .samples = Lanes::most_samples(batch, order_.lanes()),
-                .batch = batch,
-                .bucket_bytes = chosen_strategy_options(settings).bucket_bytes,
-                .message_bytes = sizeof(StepReport),
-                .servers = settings.ps.servers};
-  for (int rank = 0; rank < order_.ranks(); ++rank) {
-    job.partials = std::max<std::uint64_t>(job.partials, order_.partials_of(rank).size());
-  }
-  if (job.cluster.server_bandwidth == 0) {
-    job.cluster.server_bandwidth = job.cluster.bandwidth;
-  }
-  return step_cost(strategy_, profile, job);
+  const double bandwidth = settings.sim.bandwidth_gbps * 1e9 / 8;
+  const double server = settings.sim.server_gbps * 1e9 / 8;
+  const Cluster cluster{.machines = order_.ranks(),
+                        .latency = settings.sim.latency_us * 1e-6,
+                        .bandwidth = bandwidth,
+                        .server_bandwidth = server > 0 ? server : bandwidth};
+  return step_cost(
+      strategy_, profile,
+      costed_job(settings, cluster, order_, Lanes::most_samples(batch, order_.lanes())));
 }
 
 std::optional<Update> SimulatedRanks::make(const UpdateOrder& order) {

@@ -9,7 +9,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/train/simulated_ranks.h"
 
 namespace convoy {
 namespace {
@@ -19,35 +18,7 @@ LinkOptions server_link(const SimSettings& sim) {
   return {.latency = sim.latency_us * 1e-6, .bandwidth = gbps * 1e9 / 8};
 }
 
-/// What a virtual cluster cannot do.
-void check_simulation(const Settings& settings) {
-  const auto refuse = [](const char* where, std::string found, std::string hint) {
-    throw InputError(InputKind::settings, {.where = where,
-                                           .found = std::move(found),
-                                           .expected = "what can be simulated",
-                                           .hint = std::move(hint)});
-  };
-  if (!settings.train.resume.empty()) {
-    refuse("train.resume", settings.train.resume,
-           "a virtual run begins at the start, and repeats exactly");
-  }
-  if (settings.strategy.name == kPsAsync && settings.ps.servers > 1) {
-    refuse("ps.servers", fmt::format("{} with ps_async", settings.ps.servers),
-           "ps.servers=1, with sim.server_gbps as much faster");
-  }
-}
-
 }  // namespace
-
-UpdatesMaker simulated_updates(int workers) {
-  return [workers](const UpdateParts& parts) -> std::unique_ptr<Updates> {
-    check_simulation(parts.settings);
-    if (parts.settings.strategy.name == kPsAsync) {
-      return std::make_unique<SimulatedServer>(parts, workers);
-    }
-    return std::make_unique<SimulatedRanks>(parts, workers);
-  };
-}
 
 SimulatedServer::SimulatedServer(const UpdateParts& parts, int workers)
     : parts_(parts),
@@ -174,7 +145,7 @@ std::optional<Update> SimulatedServer::apply(int worker, const UpdateOrder& orde
   Update made{.rate = applied.rate,
               .seconds = events_.now() - last_update_,
               .first_reporter = static_cast<std::size_t>(worker),
-              .stop_signal = order.stop_signal,
+              .stop_signal = order.stop_signal(),
               .gather_resources = order.gather_resources};
   for (const LaneLoss& lane : one.push.lanes) {
     made.loss += {lane.loss, lane.correct, lane.samples};

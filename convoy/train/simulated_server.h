@@ -105,7 +105,4 @@ class SimulatedServer final : public Updates {
   double seconds_computing_ = 0;  // gradients alone
 };
 
-/// What a virtual cluster of so many workers or ranks does with the settings' strategy.
-UpdatesMaker simulated_updates(int workers);
-
 }  // namespace convoy

@@ -20,7 +20,6 @@ TEST(Staleness, IsZeroBeforeTheFirstUpdate) {
   EXPECT_EQ(counts.count(), 0u);
   EXPECT_EQ(counts.mean(), 0);
   EXPECT_THAT(counts.bins(), IsEmpty());
-  EXPECT_EQ(staleness_text(counts), "staleness mean 0.0, max 0");
 }
 
 TEST(Staleness, HasMeanAndMaximum) {
@@ -29,7 +28,6 @@ TEST(Staleness, HasMeanAndMaximum) {
   EXPECT_EQ(counts.count(), 6u);
   EXPECT_DOUBLE_EQ(counts.mean(), 11.0 / 6);
   EXPECT_EQ(counts.max(), 7u);
-  EXPECT_EQ(staleness_text(counts), "staleness mean 1.8, max 7");
 }
 
 TEST(Staleness, IsCountedExactlyUpTo63ThenByPowersOfTwo) {

@@ -10,31 +10,12 @@
 #include "convoy/sim/step_cost.h"
 #include "convoy/strategy/registry.h"
 #include "tests/comm/thread_ranks.h"
+#include "tests/strategy/three_units.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kBucketBytes = 1000;
-
-Layout three_units() {
-  LayoutBuilder builder(/*unit_multiple=*/16);
-  builder.begin_unit();
-  builder.add("a.weight", {5, 3}, Role::weight);
-  builder.add("a.bias", {5}, Role::bias);
-  builder.begin_unit();
-  builder.add("b.weight", {70, 11}, Role::weight);
-  builder.begin_unit();
-  builder.add("c.weight", {7}, Role::weight);
-  builder.add("c.bias", {1}, Role::bias);
-  return std::move(builder).build();
-}
-
-Layout some_statistics() {
-  LayoutBuilder builder(/*unit_multiple=*/16);
-  builder.begin_unit();
-  builder.add("mean", {9}, Role::mean);
-  return std::move(builder).build();
-}
 
 CostProfile profile_of(const Layout& layout, const Layout& statistics) {
   CostProfile profile;

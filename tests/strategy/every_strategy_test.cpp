@@ -15,32 +15,12 @@
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/registry.h"
 #include "tests/comm/thread_ranks.h"
+#include "tests/strategy/three_units.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::uint32_t kSteps = 3;
-
-/// Units of several sizes, each with padding at its end.
-Layout three_units() {
-  LayoutBuilder builder(/*unit_multiple=*/16);
-  builder.begin_unit();
-  builder.add("a.weight", {5, 3}, Role::weight);
-  builder.add("a.bias", {5}, Role::bias);
-  builder.begin_unit();
-  builder.add("b.weight", {70, 11}, Role::weight);
-  builder.begin_unit();
-  builder.add("c.weight", {7}, Role::weight);
-  builder.add("c.bias", {1}, Role::bias);
-  return std::move(builder).build();
-}
-
-Layout some_statistics() {
-  LayoutBuilder builder(/*unit_multiple=*/16);
-  builder.begin_unit();
-  builder.add("mean", {9}, Role::mean);
-  return std::move(builder).build();
-}
 
 /// What one lane finds in one step, padding zero.
 FlatBuffer found_by(std::uint32_t step, std::size_t lane, const Layout& layout) {

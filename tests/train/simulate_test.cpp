@@ -17,7 +17,7 @@
 #include "convoy/base/temporary_folder.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/train/delay.h"
-#include "convoy/train/simulated_server.h"
+#include "convoy/train/simulated_updates.h"
 #include "convoy/train/trainer.h"
 #include "tests/data/expect_error.h"
 #include "tests/train/small_settings.h"
