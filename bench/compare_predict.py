@@ -30,7 +30,7 @@ STRATEGIES = ("gather_scatter", "all_reduce", "ddp")
 BATCH = 64
 # Images as each model usually has them, made up, so that nothing has to be there.
 IMAGES = {"lenet5": (1, 28), "cnn1": (1, 28), "vgg11": (3, 32)}
-LINK_LATENCY_US = 30
+LINK_LATENCY_US = 30  # not measured: about what a pair of namespaces takes
 
 
 def settings_of(model):
