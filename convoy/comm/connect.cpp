@@ -67,8 +67,8 @@ std::string machine() {
   return fmt::format("{} {} {}", read_text(boot), processes.string(), ::geteuid());
 }
 
-SegmentPlace parse_place(const std::string& text) {
-  SegmentPlace place;
+MemoryPlace parse_place(const std::string& text) {
+  MemoryPlace place;
   const bool whole =
       std::sscanf(text.c_str(), "%d %d", &place.process, &place.descriptor) == 2;
   if (whole) return place;
@@ -81,7 +81,7 @@ SegmentPlace parse_place(const std::string& text) {
 std::unique_ptr<SharedSegment> make_segment(const CommOptions& options, Notes& notes) {
   try {
     auto segment = std::make_unique<SharedSegment>(0, options.ranks, options.timeout);
-    const SegmentPlace place = segment->place();
+    const MemoryPlace place = segment->place();
     notes.say("segment", fmt::format("{} {}", place.process, place.descriptor));
     return segment;
   } catch (const InputError& error) {
@@ -91,7 +91,7 @@ std::unique_ptr<SharedSegment> make_segment(const CommOptions& options, Notes& n
 }
 
 std::unique_ptr<SharedSegment> open_segment(const CommOptions& options, Notes& notes) {
-  const SegmentPlace place = parse_place(notes.heard("segment", 0));
+  const MemoryPlace place = parse_place(notes.heard("segment", 0));
   return std::make_unique<SharedSegment>(options.rank, options.ranks, options.timeout,
                                          place);
 }

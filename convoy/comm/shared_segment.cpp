@@ -2,12 +2,9 @@
 
 #include "convoy/comm/shared_segment.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,32 +46,6 @@ void wake(std::atomic<std::uint32_t>& word) {
   throw storage_error("shared memory", attempted, errno);
 }
 
-Descriptor make_memory(std::size_t bytes) {
-  Descriptor file(::memfd_create("convoy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file) refuse("make it");
-  // Reserved now: later a lack of memory would be a signal.
-  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) {
-    errno = error;
-    refuse(fmt::format("reserve {} bytes", bytes));
-  }
-  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    refuse("fix its size");
-  }
-  return file;
-}
-
-Descriptor open_memory(const SegmentPlace& place, std::size_t bytes) {
-  const std::string path = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  struct stat facts {};
-  if (!file || ::fstat(file.get(), &facts) != 0) refuse("open " + path);
-  if (static_cast<std::size_t>(facts.st_size) != bytes) {
-    errno = EINVAL;
-    refuse(fmt::format("find {} bytes in {}", bytes, path));
-  }
-  return file;
-}
-
 std::size_t pipes(int ranks) { return static_cast<std::size_t>(ranks) * ranks; }
 
 std::size_t slot_bytes_for(int ranks) {
@@ -108,26 +79,21 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
       ranks_(ranks),
       timeout_(timeout),
       slot_bytes_(slot_bytes_for(ranks)),
-      size_(size_for(ranks)),
-      memory_file_(make_memory(size_)) {
+      memory_(size_for(ranks)) {
   check(ranks <= kMostRanks, "no more ranks than a segment has room for");
-  map(memory_file_.get());
   head().ranks = static_cast<std::uint32_t>(ranks);
   head().magic = kMagic;
 }
 
 SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
-                             const SegmentPlace& place)
+                             const MemoryPlace& place)
     : rank_(rank),
       ranks_(ranks),
       timeout_(timeout),
       slot_bytes_(slot_bytes_for(ranks)),
-      size_(size_for(ranks)) {
+      memory_(place, size_for(ranks)) {
   check(ranks <= kMostRanks, "no more ranks than a segment has room for");
-  const Descriptor file = open_memory(place, size_);
-  map(file.get());
   if (head().magic == kMagic && head().ranks == static_cast<std::uint32_t>(ranks)) return;
-  ::munmap(memory_, size_);
   errno = EINVAL;
   refuse("find a segment for as many ranks");
 }
@@ -139,19 +105,6 @@ SharedSegment::~SharedSegment() {
     wake(posted(rank_, peer).value);
     wake(taken(peer, rank_).value);
   }
-  ::munmap(memory_, size_);
-}
-
-void SharedSegment::map(int descriptor) {
-  void* memory =
-      ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) refuse("map it");
-  memory_ = static_cast<std::byte*>(memory);
-}
-
-SegmentPlace SharedSegment::place() const {
-  check(static_cast<bool>(memory_file_), "this rank has made the segment");
-  return {.process = ::getpid(), .descriptor = memory_file_.get()};
 }
 
 void SharedSegment::watch(const std::vector<int>& processes) {
@@ -167,7 +120,7 @@ void SharedSegment::watch(const std::vector<int>& processes) {
 
 SharedSegment::Head& SharedSegment::head() const {
   static_assert(sizeof(Head) <= kPage);
-  return *reinterpret_cast<Head*>(memory_);
+  return *reinterpret_cast<Head*>(memory_.data());
 }
 
 std::atomic<std::uint32_t>& SharedSegment::left(int rank) const {
@@ -180,17 +133,17 @@ std::size_t SharedSegment::pipe_number(int writer, int reader) const {
 }
 
 SharedCounter& SharedSegment::posted(int writer, int reader) const {
-  auto* counters = reinterpret_cast<SharedCounter*>(memory_ + counters_offset());
+  auto* counters = reinterpret_cast<SharedCounter*>(memory_.data() + counters_offset());
   return counters[2 * pipe_number(writer, reader)];
 }
 
 SharedCounter& SharedSegment::taken(int writer, int reader) const {
-  auto* counters = reinterpret_cast<SharedCounter*>(memory_ + counters_offset());
+  auto* counters = reinterpret_cast<SharedCounter*>(memory_.data() + counters_offset());
   return counters[2 * pipe_number(writer, reader) + 1];
 }
 
 std::byte* SharedSegment::slots(int writer, int reader) const {
-  return memory_ + slots_offset(ranks_) +
+  return memory_.data() + slots_offset(ranks_) +
          pipe_number(writer, reader) * kSlots * slot_bytes_;
 }
 

@@ -5,10 +5,9 @@
 //
 //   | head | left, by rank | two counters a pipe | slots of pipe 0 to 1 | of 0 to 2 | ...
 //
-// The first rank makes it without a name in any file system, so nothing is left behind
-// however the ranks end; the others open it through the first one's process. There is a
-// pipe from every rank to every other (SharedPipe). A rank that waits looks a few times,
-// then sleeps until it is woken, and now and then looks whether the others still live.
+// The first rank makes it, the others open it. There is a pipe from every rank to every
+// other (SharedPipe). A rank that waits looks a few times, then sleeps until it is woken,
+// and now and then looks whether the others still live.
 
 #pragma once
 
@@ -21,6 +20,7 @@
 
 #include "convoy/base/descriptor.h"
 #include "convoy/comm/comm.h"
+#include "convoy/comm/shared_memory.h"
 
 namespace convoy {
 
@@ -28,12 +28,6 @@ namespace convoy {
 struct alignas(64) SharedCounter {
   std::atomic<std::uint32_t> value;
   std::atomic<std::uint32_t> sleeper;  // 1 while the other sleeps
-};
-
-/// Where a segment can be found: pass it on by the store.
-struct SegmentPlace {
-  int process = 0;
-  int descriptor = 0;
 };
 
 class SharedSegment {
@@ -46,14 +40,14 @@ class SharedSegment {
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);
   /// Opens the one that rank 0 made. Throws InputError (storage).
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
-                const SegmentPlace& place);
+                const MemoryPlace& place);
   /// Tells the others that this rank has left.
   ~SharedSegment();
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
-  /// Valid while the rank that made it holds it.
-  SegmentPlace place() const;
+  /// For the others, from who made it. Valid while that one holds it.
+  MemoryPlace place() const { return memory_.place(); }
 
   /// The processes of the ranks, to notice the death of one. By rank.
   /// Throws PeerError that names one which is dead already.
@@ -81,7 +75,6 @@ class SharedSegment {
  private:
   struct Head;
 
-  void map(int descriptor);
   Head& head() const;
   std::size_t pipe_number(int writer, int reader) const;
   std::atomic<std::uint32_t>& left(int rank) const;
@@ -92,9 +85,8 @@ class SharedSegment {
   int rank_, ranks_;
   std::chrono::milliseconds timeout_;
   Operation operation_ = Operation::barrier;
-  std::size_t slot_bytes_, size_;
-  Descriptor memory_file_;
-  std::byte* memory_ = nullptr;
+  std::size_t slot_bytes_;
+  SharedMemory memory_;
   std::vector<Descriptor> processes_;  // by rank; open where it is another process
 };
 

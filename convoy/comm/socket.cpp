@@ -59,6 +59,14 @@ std::string own_address(int socket) {
   return text_of(address, length, false);
 }
 
+std::string peer_text(int socket, bool with_port) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  if (::getpeername(socket, address, &length) != 0) return "nobody";
+  return text_of(address, length, with_port);
+}
+
 int own_port(int socket) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
@@ -169,12 +177,10 @@ bool is_loopback(const std::string& address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
-std::string peer_name(int socket) {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof(storage);
-  auto* address = reinterpret_cast<sockaddr*>(&storage);
-  if (::getpeername(socket, address, &length) != 0) return "?";
-  return text_of(address, length, true);
+std::string peer_name(int socket) { return peer_text(socket, /*with_port=*/true); }
+
+bool is_from_here(int socket) {
+  return peer_text(socket, /*with_port=*/false) == own_address(socket);
 }
 
 std::string host_name() {

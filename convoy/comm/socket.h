@@ -45,6 +45,9 @@ bool is_loopback(const std::string& address);
 /// "10.0.0.2:51234", who is at the other end.
 std::string peer_name(int socket);
 
+/// Whether who is at the other end has the same address as this end.
+bool is_from_here(int socket);
+
 /// This machine's name.
 std::string host_name();
 

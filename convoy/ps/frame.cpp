@@ -60,9 +60,16 @@ ExitCode exit_code_of(std::uint64_t number) {
 
 }  // namespace
 
+std::uint64_t pushed_floats(const HelloBody& sizes) {
+  return sizes.partials * (sizes.gradients + sizes.statistics);
+}
+
 std::uint64_t push_length(const HelloBody& sizes) {
-  return sizeof(PushHead) + sizes.lanes * sizeof(LaneLoss) +
-         sizes.partials * (sizes.gradients + sizes.statistics) * sizeof(float);
+  return shared_push_length(sizes) + pushed_floats(sizes) * sizeof(float);
+}
+
+std::uint64_t shared_push_length(const HelloBody& sizes) {
+  return sizeof(PushHead) + sizes.lanes * sizeof(LaneLoss);
 }
 
 std::uint64_t assignment_length(std::size_t values) {

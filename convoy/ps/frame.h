@@ -6,10 +6,12 @@
 //   | magic u32 | kind u32 | length u64 |   then `length` bytes:
 //
 //   hello       worker   HelloBody
-//   admitted    server   -
+//   admitted    server   WelcomeBody
 //   refused     server   settings u64, length of found u64, found, expected
 //   push        worker   PushHead, a LaneLoss a lane, gradients, statistics
 //   assignment  server   AssignmentHead, values
+//   shared_push, shared_assignment: the same, but that the numbers are in memory which
+//               both share (shared_numbers.h)
 //   over        server   exit code u64, reason
 //   beat        server   -
 //   goodbye     worker   -
@@ -45,7 +47,9 @@ enum class FrameKind : std::uint32_t {
   assignment,
   over,
   beat,
-  goodbye
+  goodbye,
+  shared_push,
+  shared_assignment
 };
 
 struct FrameHead {
@@ -64,6 +68,12 @@ struct HelloBody {
   bool operator==(const HelloBody&) const = default;
 };
 
+/// Where a worker on the server's machine finds memory to share.
+struct WelcomeBody {
+  std::uint64_t process = 0, descriptor = 0;
+  std::uint64_t key = 0;  // that the memory begins with; 0: there is none
+};
+
 struct PushHead {
   std::uint64_t sequence = 0, version = 0, samples = 0;
   double own_seconds = 0, data_seconds = 0, slept_seconds = 0, exchange_seconds = 0;
@@ -74,8 +84,9 @@ struct AssignmentHead {
 };
 
 static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 48 &&
-                  sizeof(PushHead) == 56 && sizeof(AssignmentHead) == 16 &&
-                  sizeof(LaneLoss) == 24 && std::is_trivially_copyable_v<LaneLoss>,
+                  sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
+                  sizeof(AssignmentHead) == 16 && sizeof(LaneLoss) == 24 &&
+                  std::is_trivially_copyable_v<LaneLoss>,
               "no padding travels");
 
 /// Why a worker is not served, as it will say itself.
@@ -84,8 +95,11 @@ struct Rejection {
   std::string found{}, expected{};
 };
 
-/// Bytes of a push after its frame's head.
+/// Of gradients and statistics.
+std::uint64_t pushed_floats(const HelloBody& sizes);
+/// Bytes of a push after its frame's head, and of one whose numbers are shared.
 std::uint64_t push_length(const HelloBody& sizes);
+std::uint64_t shared_push_length(const HelloBody& sizes);
 std::uint64_t assignment_length(std::size_t values);
 
 PushHead head_of(const Push& push);

@@ -128,6 +128,19 @@ void FrameStream::receive(std::span<std::byte> bytes) {
   }
 }
 
+void FrameStream::put(std::span<const Part> parts, std::span<std::byte> shared) {
+  for (const Part part : parts) {
+    std::memcpy(shared.data(), part.data(), part.size());
+    shared = shared.subspan(part.size());
+    traffic_.sent += part.size();
+  }
+}
+
+void FrameStream::take(std::span<std::byte> bytes, Part shared) {
+  std::memcpy(bytes.data(), shared.data(), bytes.size());
+  traffic_.received += bytes.size();
+}
+
 void FrameStream::shut() const { ::shutdown(socket_.get(), SHUT_RDWR); }
 
 bool FrameStream::is_acknowledged() const {

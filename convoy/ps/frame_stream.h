@@ -51,6 +51,10 @@ class FrameStream {
   FrameHead receive_head();
   void receive(std::span<std::byte> bytes);
 
+  /// The same with memory that both sides share: copied, and counted as traffic.
+  void put(std::span<const Part> parts, std::span<std::byte> shared);
+  void take(std::span<std::byte> bytes, Part shared);
+
   /// Ends the connection; who reads or writes is told. By any thread.
   void shut() const;
 

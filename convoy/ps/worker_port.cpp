@@ -13,6 +13,7 @@
 #include "convoy/comm/handshake.h"
 #include "convoy/comm/socket.h"
 #include "convoy/ps/frame_stream.h"
+#include "convoy/ps/shared_numbers.h"
 
 namespace convoy {
 namespace {
@@ -42,8 +43,9 @@ struct Server {
   int number = 0;
   Range range;
   FrameStream stream;
-  std::uint64_t version = 0;           // of the values that it sent last
-  std::optional<Assignment> answer{};  // to what was asked last, if it is there
+  std::unique_ptr<SharedNumbers> shared{};  // if it is on this machine
+  std::uint64_t version = 0;                // of the values that it sent last
+  std::optional<Assignment> answer{};       // to what was asked last, if it is there
   Clock::time_point last_heard{};
 
   [[noreturn]] void lose(const std::string& why) const {
@@ -67,9 +69,22 @@ struct Server {
 
   Assignment receive_assignment(std::uint64_t length, FlatBuffer& values) {
     if (length != assignment_length(range.size())) lose("it sent values of another size");
+    const Assignment assignment = receive_batch();
+    stream.receive(std::as_writable_bytes(values.view(range)));
+    return assignment;
+  }
+
+  Assignment take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
+    if (!shared || length != assignment_length(0)) lose("it sent what no server sends");
+    const Assignment assignment = receive_batch();
+    stream.take(std::as_writable_bytes(values.view(range)), shared->values());
+    return assignment;
+  }
+
+  /// What is next, before the values for it.
+  Assignment receive_batch() {
     AssignmentHead head;
     stream.receive(writable_bytes_in(head));
-    stream.receive(std::as_writable_bytes(values.view(range)));
     version = head.version;
     return {.sequence = head.sequence, .version = head.version};
   }
@@ -156,7 +171,12 @@ class WorkerPort::Impl {
     server.stream.send(FrameKind::hello, bytes_in(hello));
     const FrameHead head = receive_head(server);
     if (head.kind == FrameKind::refused) server.throw_refusal(head.length);
-    if (head.kind != FrameKind::admitted) server.lose("it sent no welcome");
+    if (head.kind != FrameKind::admitted || head.length != sizeof(WelcomeBody)) {
+      server.lose("it sent no welcome");
+    }
+    WelcomeBody welcome;
+    server.stream.receive(writable_bytes_in(welcome));
+    server.shared = find_shared_numbers(hello, welcome);
   }
 
   /// Does something with a server that may turn out to be gone.
@@ -173,6 +193,7 @@ class WorkerPort::Impl {
     PushHead head = head_of(push);
     head.version = server.version;
     parts_.assign({bytes_in(head), std::as_bytes(std::span(push.lanes))});
+    const std::size_t words = parts_.size();
     add_parts(sums.gradients, server.range);
     if (server.number == 0 && options_.statistics > 0) {
       check(sums.statistics.count() == options_.partials,
@@ -180,10 +201,22 @@ class WorkerPort::Impl {
       add_parts(sums.statistics, {0, options_.statistics});
     }
     try {
-      server.stream.send(FrameKind::push, parts_);
+      send_parts(server, words);
     } catch (const ConnectionLost&) {
       // It may have said why before it closed: whoever reads will hear it.
       server.stream.shut();
+    }
+  }
+
+  /// Of which all but the first so many are numbers, which may be put where the server
+  /// sees them.
+  void send_parts(Server& server, std::size_t words) const {
+    const std::span<const FrameStream::Part> parts = parts_;
+    if (server.shared) {
+      server.stream.put(parts.subspan(words), server.shared->pushed());
+      server.stream.send(FrameKind::shared_push, parts.first(words));
+    } else {
+      server.stream.send(FrameKind::push, parts);
     }
   }
 
@@ -226,6 +259,9 @@ class WorkerPort::Impl {
         break;
       case FrameKind::assignment:
         server.answer = server.receive_assignment(head.length, values);
+        break;
+      case FrameKind::shared_assignment:
+        server.answer = server.take_shared_assignment(head.length, values);
         break;
       case FrameKind::over:
         server.answer = decode_over(server.receive_text(head.length));

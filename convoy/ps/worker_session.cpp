@@ -125,7 +125,9 @@ void WorkerSession::admit() {
   }
   worker_ = worker;
   stream_.set_silence(context_.options.silence);
-  stream_.send(FrameKind::admitted);
+  shared_ = make_shared_numbers(sizes_, stream_.socket());
+  const WelcomeBody welcome = shared_ ? shared_->welcome() : WelcomeBody{};
+  stream_.send(FrameKind::admitted, bytes_in(welcome));
   context_.log(fmt::format("worker {} joined from {}", worker_, peer_));
 }
 
@@ -180,28 +182,42 @@ bool WorkerSession::take_frame() {
   const FrameHead head = stream_.receive_head();
   check_magic(head);
   if (head.kind == FrameKind::goodbye && head.length == 0) return false;
-  if (head.kind != FrameKind::push) {
+  const bool shared = head.kind == FrameKind::shared_push && shared_;
+  if (head.kind != FrameKind::push && !shared) {
     throw Rejected{{.found = "a message that no worker sends", .expected = "a push"}};
   }
   if (owes_) {
     throw Rejected{{.found = "a push before the last one was answered",
                     .expected = "one push at a time"}};
   }
-  check_length(head, push_length(sizes_), "a push");
-  take_push();
+  check_length(head, shared ? shared_push_length(sizes_) : push_length(sizes_), "a push");
+  take_push(shared);
   return true;
 }
 
-void WorkerSession::take_push() {
+void WorkerSession::take_push(bool shared) {
   PushHead head;
   stream_.receive(writable_bytes_in(head));
   Push push = push_of(head);
   push.lanes.resize(sizes_.lanes);
   stream_.receive(std::as_writable_bytes(std::span(push.lanes)));
-  stream_.receive(std::as_writable_bytes(context_.slots.gradients(worker_)));
-  stream_.receive(std::as_writable_bytes(context_.slots.statistics(worker_)));
+  shares_ = shared;
+  receive_numbers(context_.slots.gradients(worker_), context_.slots.statistics(worker_));
   owes_ = true;
   context_.slots.deposit(worker_, std::move(push));
+}
+
+void WorkerSession::receive_numbers(std::span<float> gradients,
+                                    std::span<float> statistics) {
+  const auto first = std::as_writable_bytes(gradients);
+  const auto second = std::as_writable_bytes(statistics);
+  if (shares_) {
+    stream_.take(first, shared_->pushed());
+    stream_.take(second, shared_->pushed().subspan(first.size()));
+  } else {
+    stream_.receive(first);
+    stream_.receive(second);
+  }
 }
 
 void WorkerSession::answer() {
@@ -227,7 +243,12 @@ void WorkerSession::say(const Answer& answer) {
   const AssignmentHead head{answer.assignment.sequence, answer.assignment.version};
   const std::array<FrameStream::Part, 2> parts{
       bytes_in(head), std::as_bytes(context_.slots.values(worker_))};
-  stream_.send(FrameKind::assignment, parts);
+  if (shares_) {
+    stream_.put(std::span(parts).last(1), shared_->values());
+    stream_.send(FrameKind::shared_assignment, parts.front());
+  } else {
+    stream_.send(FrameKind::assignment, parts);
+  }
 }
 
 void WorkerSession::end(const std::string& how, bool said_goodbye) {

@@ -12,10 +12,13 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 
 #include "convoy/ps/frame_stream.h"
+#include "convoy/ps/shared_numbers.h"
 #include "convoy/ps/worker_slots.h"
 
 namespace convoy {
@@ -56,7 +59,8 @@ class WorkerSession : public WorkerLine {
   void serve();
   bool wait_for_worker();
   bool take_frame();
-  void take_push();
+  void take_push(bool shared);
+  void receive_numbers(std::span<float> gradients, std::span<float> statistics);
   void answer();
   void say(const Answer& answer);
   void end(const std::string& how, bool said_goodbye);
@@ -74,6 +78,8 @@ class WorkerSession : public WorkerLine {
   // The thread's alone, once it runs.
   int worker_ = -1;
   HelloBody sizes_;
+  std::unique_ptr<SharedNumbers> shared_;  // if the worker is on this machine
+  bool shares_ = false;                    // as its last push has shown
   std::chrono::milliseconds beat_{1000};
   bool owes_ = true;  // an answer
 

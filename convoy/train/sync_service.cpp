@@ -166,11 +166,11 @@ UpdateMemory SyncService::memory() const {
 std::string SyncService::plan() const {
   return fmt::format(
       "cluster   {} worker{}, {} server{}, strategy {}, {} of {} parameters here\n"
-      "batch     {} samples an update in {} lanes: the same bits as on one rank\n",
+      "batch     {} samples an update in {} lane{}: the same bits as on one rank\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
       parts_.comm.ranks() == 1 ? "" : "s", strategy(), with_commas(own_.size()),
       with_commas(parts_.work.layout.size()), parts_.settings.train.batch_size,
-      order_.lanes());
+      order_.lanes(), order_.lanes() == 1 ? "" : "s");
 }
 
 }  // namespace convoy

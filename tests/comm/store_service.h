@@ -91,8 +91,8 @@ class StoreService {
 /// A connection that says what a test wants.
 class Stranger {
  public:
-  explicit Stranger(int port)
-      : socket_(connect_to("127.0.0.1", port,
+  explicit Stranger(int port, const std::string& host = "127.0.0.1")
+      : socket_(connect_to(host, port,
                            std::chrono::steady_clock::now() + std::chrono::seconds(5))) {}
 
   void send(std::span<const std::byte> bytes) const {

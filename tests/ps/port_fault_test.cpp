@@ -46,7 +46,7 @@ class PortFault : public testing::Test {
 
   /// A second worker that computes its first batch.
   std::unique_ptr<RawWorker> computing_worker() {
-    auto worker = std::make_unique<RawWorker>(server_.number(), RawWorker::hello(1));
+    auto worker = std::make_unique<RawWorker>(server_.address(), RawWorker::hello(1));
     server_.expect(Kind::joined, 1);
     server_.assign(1, 0);
     worker->expect_assignment();
@@ -75,7 +75,7 @@ TEST_F(PortFault, WhoSpeaksHttpIsDropped) {
 
 TEST_F(PortFault, WhoSaysNothingIsDroppedAfterAMoment) {
   const Stranger stranger(server_.number());
-  const RawWorker without_hello(server_.number());
+  const RawWorker without_hello(server_.address());
 
   EXPECT_TRUE(stranger.is_closed_within(seconds(20)));
   EXPECT_TRUE(without_hello.is_closed_within(seconds(20)));
@@ -124,7 +124,7 @@ TEST_F(PortFault, OtherSizesAreRefused) {
 }
 
 TEST_F(PortFault, WhoBeginsWithoutAHelloIsRefused) {
-  const RawWorker raw(server_.number());
+  const RawWorker raw(server_.address());
   raw.send(FrameKind::push, Bytes(push_length(RawWorker::hello())));
 
   EXPECT_TRUE(raw.is_closed_within(seconds(3)));
@@ -133,7 +133,7 @@ TEST_F(PortFault, WhoBeginsWithoutAHelloIsRefused) {
 
 TEST_F(PortFault, AHelloOfAnotherLengthIsRefused) {
   for (const std::uint64_t length : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-    const RawWorker raw(server_.number());
+    const RawWorker raw(server_.address());
     raw.send_head({.kind = FrameKind::hello, .length = length});
     EXPECT_THAT(raw.rejection().found, HasSubstr("a hello of"));
   }
@@ -170,7 +170,7 @@ TEST_F(PortFault, APushBeforeTheLastOneIsAnsweredIsRefused) {
 }
 
 TEST_F(PortFault, APushBeforeTheFirstAssignmentIsRefused) {
-  const RawWorker raw(server_.number(), RawWorker::hello(1));
+  const RawWorker raw(server_.address(), RawWorker::hello(1));
   server_.expect(Kind::joined, 1);
   raw.send(FrameKind::push, Bytes(push_length(RawWorker::hello())));
 

@@ -19,6 +19,11 @@ inline constexpr std::size_t kStatistics = 5;
 inline constexpr std::size_t kPartials = 2;
 inline constexpr std::size_t kLanes = 3;
 
+/// Where servers of tests are: for a worker its own machine, and as if it were another.
+/// Who connects to the second has the first as its own address.
+inline constexpr const char* kHere = "127.0.0.1";
+inline constexpr const char* kElsewhere = "127.0.0.2";
+
 inline Layout layout_of(std::size_t size) {
   LayoutBuilder builder(1);
   builder.begin_unit();
@@ -48,15 +53,15 @@ inline std::vector<float> copy_of(std::span<const float> numbers) {
 /// A server's port, whose thread is the test's.
 class TestServer {
  public:
-  explicit TestServer(int workers = 1, std::size_t statistics = kStatistics) {
-    Listener listener = listen_on("127.0.0.1", 0);
+  explicit TestServer(int workers = 1, const char* host = kHere) : host_(host) {
+    Listener listener = listen_on(host_, 0);
     number_ = listener.port;
     port_ = std::make_unique<ServerPort>(
         std::move(listener),
         ServerPortOptions{.token = kTestToken,
                           .workers = workers,
                           .gradients = kGradients,
-                          .statistics = statistics,
+                          .statistics = kStatistics,
                           .partials = std::vector<std::size_t>(workers, kPartials),
                           .lanes = std::vector<std::size_t>(workers, kLanes),
                           .silence = std::chrono::seconds(30),
@@ -68,7 +73,7 @@ class TestServer {
 
   ServerPort& operator*() { return *port_; }
   ServerPort* operator->() { return port_.get(); }
-  ServerAddress address() const { return {"127.0.0.1", number_}; }
+  ServerAddress address() const { return {host_, number_}; }
   int number() const { return number_; }
   void stop() { port_.reset(); }
 
@@ -99,7 +104,7 @@ class TestServer {
 
  private:
   std::mutex mutex_;
-  std::string log_;
+  std::string log_, host_;
   int number_ = 0;
   std::unique_ptr<ServerPort> port_;
 };
@@ -180,8 +185,10 @@ class RawWorker : public Stranger {
  public:
   using Stranger::send;
 
-  explicit RawWorker(int port) : Stranger(port) { prove_token(); }
-  RawWorker(int port, const HelloBody& hello) : RawWorker(port) {
+  explicit RawWorker(const ServerAddress& server) : Stranger(server.port, server.host) {
+    prove_token();
+  }
+  RawWorker(const ServerAddress& server, const HelloBody& hello) : RawWorker(server) {
     send(FrameKind::hello, bytes_in(hello));
   }
 
@@ -195,17 +202,25 @@ class RawWorker : public Stranger {
   }
   void send_head(const FrameHead& head) const { send(bytes_in(head)); }
 
-  FrameHead receive_head() const {
-    FrameHead head;
-    const Bytes bytes = receive(sizeof(head));
-    EXPECT_EQ(bytes.size(), sizeof(head));
-    if (bytes.size() == sizeof(head)) std::memcpy(&head, bytes.data(), sizeof(head));
-    return head;
+  FrameHead receive_head() const { return receive_body<FrameHead>(); }
+
+  template <class Body>
+  Body receive_body() const {
+    Body body;
+    const Bytes bytes = receive(sizeof(body));
+    EXPECT_EQ(bytes.size(), sizeof(body));
+    if (bytes.size() == sizeof(body)) std::memcpy(&body, bytes.data(), sizeof(body));
+    return body;
+  }
+
+  WelcomeBody expect_welcome() const {
+    EXPECT_EQ(receive_head().kind, FrameKind::admitted);
+    return receive_body<WelcomeBody>();
   }
 
   /// Waits for the first assignment: a worker may push from then on.
   void expect_assignment() const {
-    EXPECT_EQ(receive_head().kind, FrameKind::admitted);
+    expect_welcome();
     EXPECT_EQ(receive_head().kind, FrameKind::assignment);
     receive(assignment_length(kGradients));
   }

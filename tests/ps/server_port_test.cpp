@@ -14,8 +14,16 @@ using testing::HasSubstr;
 
 constexpr Range kAll{0, kGradients};
 
-TEST(ServerPort, GivesAWorkerThatJoinsABatchAndValues) {
-  TestServer server;
+/// Numbers are shared with a worker of the same machine, and sent to others.
+class ServerPortAt : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Both, ServerPortAt, testing::Values(kHere, kElsewhere),
+                         [](const auto& info) {
+                           return std::string(info.param == kHere ? "Here" : "Elsewhere");
+                         });
+
+TEST_P(ServerPortAt, GivesAWorkerThatJoinsABatchAndValues) {
+  TestServer server(1, GetParam());
   TestWorker worker(worker_options({&server}));
   server.expect(Kind::joined);
   EXPECT_TRUE(server->is_connected(0));
@@ -26,8 +34,8 @@ TEST(ServerPort, GivesAWorkerThatJoinsABatchAndValues) {
   EXPECT_EQ(worker.values(kAll), filled(kGradients, 3));
 }
 
-TEST(ServerPort, ReceivesAPushWholeAndAnswersIt) {
-  TestServer server;
+TEST_P(ServerPortAt, ReceivesAPushWholeAndAnswersIt) {
+  TestServer server(1, GetParam());
   TestWorker worker(worker_options({&server}));
   server.expect(Kind::joined);
   server.assign(0, 4, 2);
@@ -48,8 +56,8 @@ TEST(ServerPort, ReceivesAPushWholeAndAnswersIt) {
   EXPECT_EQ(worker.values(kAll), filled(kGradients, 3));
 }
 
-TEST(ServerPort, CountsTheSameBytesAsItsWorker) {
-  TestServer server;
+TEST_P(ServerPortAt, CountsTheSameBytesAsItsWorker) {
+  TestServer server(1, GetParam());
   TestWorker worker(worker_options({&server}));
   server.expect(Kind::joined);
   server.assign(0, 0);
@@ -62,8 +70,8 @@ TEST(ServerPort, CountsTheSameBytesAsItsWorker) {
   const std::uint64_t hello = sizeof(FrameHead) + sizeof(HelloBody);
   EXPECT_EQ(worker.port().bytes_sent(),
             hello + sizeof(FrameHead) + push_length(RawWorker::hello()));
-  EXPECT_EQ(worker.port().bytes_received(),
-            3 * sizeof(FrameHead) + 2 * assignment_length(kGradients));
+  EXPECT_EQ(worker.port().bytes_received(), 3 * sizeof(FrameHead) + sizeof(WelcomeBody) +
+                                                2 * assignment_length(kGradients));
   EXPECT_EQ(server->bytes_received(), worker.port().bytes_sent());
   EXPECT_EQ(server->bytes_sent(), worker.port().bytes_received());
 }
@@ -81,10 +89,10 @@ void work(const WorkerPortOptions& options, std::uint64_t batches) {
   EXPECT_TRUE(next.over);
 }
 
-TEST(ServerPort, ServesManyWorkersAndKeepsTheOrderOfEach) {
+TEST_P(ServerPortAt, ServesManyWorkersAndKeepsTheOrderOfEach) {
   constexpr int kWorkers = 8;
   constexpr std::uint64_t kBatches = 200;
-  TestServer server(kWorkers);
+  TestServer server(kWorkers, GetParam());
   std::vector<std::future<void>> workers;
   for (int i = 0; i < kWorkers; ++i) {
     workers.push_back(
@@ -186,7 +194,7 @@ void send_push(const RawWorker& worker, std::uint64_t sequence) {
 
 TEST(ServerPort, AnswersASessionThatHasEndedToNobody) {
   TestServer server;
-  auto first = std::make_unique<RawWorker>(server.number(), RawWorker::hello());
+  auto first = std::make_unique<RawWorker>(server.address(), RawWorker::hello());
   server.expect(Kind::joined);
   server.assign(0, 0);
   first->expect_assignment();
@@ -228,7 +236,7 @@ TEST(ServerPort, RefusesASecondHolderWhileTheFirstLives) {
 
 TEST(ServerPort, ReplacesAHolderThatFellSilentInTheMiddleOfAPush) {
   TestServer server;
-  RawWorker silent(server.number(), RawWorker::hello());
+  RawWorker silent(server.address(), RawWorker::hello());
   server.expect(Kind::joined);
   server.assign(0, 0);
   silent.expect_assignment();

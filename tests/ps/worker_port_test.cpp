@@ -144,9 +144,16 @@ class Impostor {
   std::thread thread_;
 };
 
-Bytes frames(const std::vector<FrameHead>& heads) {
-  const auto bytes = std::as_bytes(std::span(heads));
-  return {bytes.begin(), bytes.end()};
+/// A welcome that offers nothing, and then the heads of frames.
+Bytes welcome_and(const std::vector<FrameHead>& heads) {
+  const WelcomeBody nothing;
+  const FrameHead head{.kind = FrameKind::admitted, .length = sizeof(nothing)};
+  Bytes all;
+  for (const auto bytes :
+       {bytes_in(head), bytes_in(nothing), std::as_bytes(std::span(heads))}) {
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
 }
 
 std::string error_in_join(const Bytes& says, milliseconds timeout = seconds(10)) {
@@ -158,7 +165,7 @@ std::string error_in_join(const Bytes& says, milliseconds timeout = seconds(10))
 }
 
 TEST(WorkerPort, NoticesAServerThatFellSilent) {
-  EXPECT_THAT(error_in_join(frames({{.kind = FrameKind::admitted}}), milliseconds(300)),
+  EXPECT_THAT(error_in_join(welcome_and({}), milliseconds(300)),
               HasSubstr("it has been silent for 0.3 s"));
 }
 
@@ -167,17 +174,14 @@ TEST(WorkerPort, NoticesAServerThatNeverWelcomesIt) {
 }
 
 TEST(WorkerPort, GivesUpAServerThatSendsWhatNoServerSends) {
-  const FrameHead welcome{.kind = FrameKind::admitted};
-  EXPECT_THAT(error_in_join(frames({welcome, {.magic = 1}})), HasSubstr("no message"));
-  EXPECT_THAT(error_in_join(frames({welcome, {.kind = FrameKind::push}})),
+  EXPECT_THAT(error_in_join(welcome_and({{.magic = 1}})), HasSubstr("no message"));
+  EXPECT_THAT(error_in_join(welcome_and({{.kind = FrameKind::push}})),
               HasSubstr("what no server sends"));
-  EXPECT_THAT(
-      error_in_join(frames({welcome, {.kind = FrameKind::assignment, .length = 20}})),
-      HasSubstr("values of another size"));
-  EXPECT_THAT(
-      error_in_join(
-          frames({welcome, {.kind = FrameKind::over, .length = std::uint64_t{1} << 60}})),
-      HasSubstr("what no server sends"));
+  EXPECT_THAT(error_in_join(welcome_and({{.kind = FrameKind::assignment, .length = 20}})),
+              HasSubstr("values of another size"));
+  EXPECT_THAT(error_in_join(welcome_and(
+                  {{.kind = FrameKind::over, .length = std::uint64_t{1} << 60}})),
+              HasSubstr("what no server sends"));
 }
 
 TEST(WorkerPort, NamesTheServerThatNobodyAnswersFor) {

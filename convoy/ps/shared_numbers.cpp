@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/shared_numbers.h"
+
+#include <cerrno>
+#include <random>
+
+#include "convoy/base/range.h"
+#include "convoy/comm/socket.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kLine = 64;  // bytes: the key's, and what parts are rounded up to
+
+std::size_t whole_lines(std::uint64_t floats) {
+  return round_up(static_cast<std::size_t>(floats) * sizeof(float), kLine);
+}
+
+std::uint64_t random_key() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source() | 1;  // never 0
+}
+
+}  // namespace
+
+SharedNumbers::SharedNumbers(const HelloBody& sizes)
+    : pushed_bytes_(whole_lines(pushed_floats(sizes))),
+      values_bytes_(whole_lines(sizes.gradients)),
+      memory_(kLine + pushed_bytes_ + values_bytes_) {
+  key() = random_key();
+}
+
+SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
+    : pushed_bytes_(whole_lines(pushed_floats(sizes))),
+      values_bytes_(whole_lines(sizes.gradients)),
+      memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
+              kLine + pushed_bytes_ + values_bytes_) {
+  // In another namespace of processes the same number may be another process.
+  if (key() != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
+}
+
+WelcomeBody SharedNumbers::welcome() const {
+  const MemoryPlace place = memory_.place();
+  return {.process = static_cast<std::uint64_t>(place.process),
+          .descriptor = static_cast<std::uint64_t>(place.descriptor),
+          .key = key()};
+}
+
+std::span<std::byte> SharedNumbers::pushed() const {
+  return {memory_.data() + kLine, pushed_bytes_};
+}
+
+std::span<std::byte> SharedNumbers::values() const {
+  return {memory_.data() + kLine + pushed_bytes_, values_bytes_};
+}
+
+std::uint64_t& SharedNumbers::key() const {
+  return *reinterpret_cast<std::uint64_t*>(memory_.data());
+}
+
+std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
+                                                   const WelcomeBody& welcome) {
+  if (welcome.key == 0) return nullptr;
+  try {
+    return std::make_unique<SharedNumbers>(sizes, welcome);
+  } catch (const InputError&) {
+    return nullptr;  // of a container of its own, say: what cannot be shared is sent
+  }
+}
+
+std::unique_ptr<SharedNumbers> make_shared_numbers(const HelloBody& sizes, int socket) {
+  if (!is_from_here(socket)) return nullptr;
+  try {
+    return std::make_unique<SharedNumbers>(sizes);
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
+}  // namespace convoy
