@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Test accuracy of an experiment, trained by convoy and by PyTorch.
+
+  bench/compare_accuracy.py [--experiment cifar10_resnet18] [--fraction 1] [--seeds 1]
+
+Both train on the same files with the same settings, but draw their own first weights, samples
+and order, so one seed's difference says little. For experiments with plain SGD at a constant
+rate, data.normalize=all and no augmentation. With --fraction 0.05 both see that part of the
+training set: the whole takes PyTorch hours.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from compare_step import CONVOY, ROOT, processor
+
+
+def run(command):
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    if ran.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{ran.stderr}")
+    return ran.stdout
+
+
+def train_convoy(folder, seed, options):
+    run([CONVOY, "train", "--quiet", f"experiment={options.experiment}", f"train.seed={seed}",
+         f"data.train_fraction={options.fraction}", f"cluster.threads={options.threads}",
+         f"run.dir={folder}", f"run.name={seed}"])
+    summary = json.loads((folder / str(seed) / "summary.json").read_text())
+    return {"seconds": summary["seconds"]["training"], "accuracy": summary["test"]["accuracy"]}
+
+
+def train_torch(folder, seed, options):
+    return json.loads(run(["/usr/bin/python3", ROOT / "bench" / "torch_training.py",
+                           folder / str(seed) / "config.yaml", "--data", options.data,
+                           "--threads", str(options.threads)]))
+
+
+def percent(values):
+    mean = f"{100 * statistics.fmean(values):.2f}"
+    return mean if len(values) == 1 else f"{mean} ± {100 * statistics.stdev(values):.2f}"
+
+
+def row(who, runs):
+    seconds = statistics.fmean(run["seconds"] for run in runs)
+    return f"| {who} | {percent([run['accuracy'] for run in runs])} | {seconds:.0f} |"
+
+
+def report(ours, theirs, options):
+    yield f"# Accuracy of {options.experiment}: convoy beside PyTorch {theirs[0]['torch']}"
+    yield (f"\n{datetime.date.today()}, {processor()}, by `bench/compare_accuracy.py --experiment "
+           f"{options.experiment} --fraction {options.fraction} --seeds {options.seeds}`: "
+           f"{options.fraction:.0%} of the training set, {options.threads} threads.\n")
+    yield "| who | test accuracy % | seconds of training |"
+    yield "| --- | ---: | ---: |"
+    yield row("convoy", ours)
+    yield row("PyTorch", theirs)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--experiment", default="cifar10_resnet18")
+    parser.add_argument("--fraction", type=float, default=1, help="of the training set")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy",
+                        default=pathlib.Path.home() / ".cache" / "convoy" / "cifar10")
+    parser.add_argument("--out", type=pathlib.Path, help="file for the table")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    seeds = range(1, options.seeds + 1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        ours = [train_convoy(folder, seed, options) for seed in seeds]
+        theirs = [train_torch(folder, seed, options) for seed in seeds]
+    text = "\n".join(report(ours, theirs, options))
+    print(text)
+    if options.out:
+        options.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

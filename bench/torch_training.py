@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's side of compare_accuracy.py: the training that a run's settings describe.
+
+  bench/torch_training.py RUN/config.yaml --data FOLDER --threads 2
+
+What a user of PyTorch writes: SGD on a new permutation every epoch, the last batch as it
+comes. Reads convoy's data files; prints one line of JSON.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+import time
+
+import numpy
+import torch
+import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
+from torch_models import MODELS  # noqa: E402
+
+HEAD_BYTES = 256  # of convoy's data file: convoy/data/compact.h
+EVALUATED_AT_ONCE = 250
+
+
+def read_half(path):
+    """Images as floats from 0 to 1, and labels."""
+    file = numpy.fromfile(path, numpy.uint8)
+    shape = [int(number) for number in file[12:24].view("<u4")]
+    count = int(file[32:40].view("<u8")[0])
+    images = file[HEAD_BYTES + count:].reshape(count, *shape)
+    labels = file[HEAD_BYTES:HEAD_BYTES + count].astype(numpy.int64)
+    return torch.from_numpy(images).float() / 255, torch.from_numpy(labels)
+
+
+def train_epoch(model, optimizer, images, labels, batches):
+    loss_function = torch.nn.CrossEntropyLoss()
+    for batch in batches:
+        optimizer.zero_grad(set_to_none=True)
+        loss_function(model(images[batch]), labels[batch]).backward()
+        optimizer.step()
+
+
+def accuracy(model, images, labels):
+    with torch.no_grad():
+        found = [model(part).argmax(1) for part in images.split(EVALUATED_AT_ONCE)]
+    return float((torch.cat(found) == labels).float().mean())
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("settings", type=pathlib.Path)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    settings = yaml.safe_load(options.settings.read_text())
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(settings["train"]["seed"])
+    images, labels = read_half(options.data / "train.convoy")
+    test_images, test_labels = read_half(options.data / "test.convoy")
+    mean, deviation = images.mean(), images.std()
+    images, test_images = (images - mean) / deviation, (test_images - mean) / deviation
+    used = torch.randperm(len(images))[:round(len(images) * settings["data"]["train_fraction"])]
+    model = MODELS[settings["model"]["name"]]()
+    optimizer = torch.optim.SGD(model.parameters(), lr=settings["optimizer"]["lr"],
+                                momentum=settings["optimizer"]["momentum"])
+    begin = time.monotonic()
+    for _ in range(settings["train"]["epochs"]):
+        batches = used[torch.randperm(len(used))].split(settings["train"]["batch_size"])
+        train_epoch(model.train(), optimizer, images, labels, batches)
+    seconds = time.monotonic() - begin
+    print(json.dumps({"seconds": seconds, "torch": torch.__version__,
+                      "accuracy": accuracy(model.eval(), test_images, test_labels)}))
+
+
+if __name__ == "__main__":
+    main()
