@@ -58,15 +58,6 @@ class Notes {
   KeyValueStore& store_;
 };
 
-/// Equal for ranks that can see each other's processes and share memory.
-std::string machine() {
-  std::error_code none;
-  const auto processes = std::filesystem::read_symlink("/proc/self/ns/pid", none);
-  const std::filesystem::path boot = "/proc/sys/kernel/random/boot_id";
-  if (none || !std::filesystem::exists(boot)) return fmt::format("alone {}", ::getpid());
-  return fmt::format("{} {} {}", read_text(boot), processes.string(), ::geteuid());
-}
-
 MemoryPlace parse_place(const std::string& text) {
   MemoryPlace place;
   const bool whole =
@@ -135,7 +126,7 @@ std::unique_ptr<SharedSegment> try_to_share(const CommOptions& options,
     return nullptr;
   }
   Notes notes(options, store);
-  notes.say("machine", machine());
+  notes.say("machine", machine_identity());
   const std::vector<std::string> machines = notes.heard_from_all("machine");
   const auto apart = std::ranges::find_if(
       machines, [&](const std::string& each) { return each != machines[0]; });

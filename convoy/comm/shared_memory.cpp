@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 #include "convoy/base/error.h"
+#include "convoy/base/file.h"
 
 namespace convoy {
 namespace {
@@ -36,7 +38,7 @@ Descriptor make_file(std::size_t bytes) {
 
 Descriptor open_file(const MemoryPlace& place, std::size_t bytes) {
   const std::string path = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY));
   struct stat facts {};
   if (!file || ::fstat(file.get(), &facts) != 0) refuse("open " + path);
   if (static_cast<std::size_t>(facts.st_size) != bytes) {
@@ -47,6 +49,14 @@ Descriptor open_file(const MemoryPlace& place, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::string machine_identity() {
+  std::error_code none;
+  const auto processes = std::filesystem::read_symlink("/proc/self/ns/pid", none);
+  const std::filesystem::path boot = "/proc/sys/kernel/random/boot_id";
+  if (none || !std::filesystem::exists(boot)) return fmt::format("alone {}", ::getpid());
+  return fmt::format("{} {} {}", read_text(boot), processes.string(), ::geteuid());
+}
 
 SharedMemory::SharedMemory(std::size_t bytes) : made_(make_file(bytes)), bytes_(bytes) {
   map(made_.get());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "convoy/base/descriptor.h"
 
@@ -17,6 +18,9 @@ struct MemoryPlace {
   int process = 0;
   int descriptor = 0;
 };
+
+/// Equal for processes that can see each other and share memory.
+std::string machine_identity();
 
 class SharedMemory {
  public:

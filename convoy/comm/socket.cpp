@@ -118,7 +118,8 @@ Descriptor try_connect(const addrinfo& to, Clock::time_point deadline,
                        std::string& error) {
   Descriptor socket(
       ::socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  int failed = ::connect(socket.get(), to.ai_addr, to.ai_addrlen) == 0 ? 0 : errno;
+  int failed =
+      socket && ::connect(socket.get(), to.ai_addr, to.ai_addrlen) == 0 ? 0 : errno;
   if (failed == EINPROGRESS) failed = outcome_of_connect(socket.get(), deadline);
   if (failed != 0) {
     error = std::strerror(failed);

@@ -64,6 +64,7 @@ struct HelloBody {
   std::uint64_t beat_milliseconds = 0;          // how often it wants to hear that we live
   std::uint64_t gradients = 0, statistics = 0;  // floats of one partial
   std::uint64_t partials = 0, lanes = 0;
+  std::uint64_t machine = 0;  // of one who would share memory: machine_number()
 
   bool operator==(const HelloBody&) const = default;
 };
@@ -83,7 +84,7 @@ struct AssignmentHead {
   std::uint64_t sequence = 0, version = 0;
 };
 
-static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 48 &&
+static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
                   sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
                   sizeof(AssignmentHead) == 16 && sizeof(LaneLoss) == 24 &&
                   std::is_trivially_copyable_v<LaneLoss>,

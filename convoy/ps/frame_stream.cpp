@@ -13,6 +13,8 @@
 #include <cstring>
 #include <string>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 namespace {
 
@@ -130,6 +132,7 @@ void FrameStream::receive(std::span<std::byte> bytes) {
 
 void FrameStream::put(std::span<const Part> parts, std::span<std::byte> shared) {
   for (const Part part : parts) {
+    check(part.size() <= shared.size(), "what is shared has room for a push");
     std::memcpy(shared.data(), part.data(), part.size());
     shared = shared.subspan(part.size());
     traffic_.sent += part.size();
@@ -137,6 +140,7 @@ void FrameStream::put(std::span<const Part> parts, std::span<std::byte> shared) 
 }
 
 void FrameStream::take(std::span<std::byte> bytes, Part shared) {
+  check(bytes.size() <= shared.size(), "what is shared has been put there");
   std::memcpy(bytes.data(), shared.data(), bytes.size());
   traffic_.received += bytes.size();
 }

@@ -3,6 +3,7 @@
 #include "convoy/ps/shared_numbers.h"
 
 #include <cerrno>
+#include <functional>
 #include <random>
 
 #include "convoy/base/range.h"
@@ -24,6 +25,11 @@ std::uint64_t random_key() {
 
 }  // namespace
 
+std::uint64_t machine_number() {
+  static const std::uint64_t number = std::hash<std::string>{}(machine_identity());
+  return number;
+}
+
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
     : pushed_bytes_(whole_lines(pushed_floats(sizes))),
       values_bytes_(whole_lines(sizes.gradients)),
@@ -36,7 +42,7 @@ SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
       values_bytes_(whole_lines(sizes.gradients)),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
               kLine + pushed_bytes_ + values_bytes_) {
-  // In another namespace of processes the same number may be another process.
+  // The descriptor's number may be another's by now.
   if (key() != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
 }
 
@@ -65,12 +71,12 @@ std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
   try {
     return std::make_unique<SharedNumbers>(sizes, welcome);
   } catch (const InputError&) {
-    return nullptr;  // of a container of its own, say: what cannot be shared is sent
+    return nullptr;  // what cannot be shared is sent
   }
 }
 
 std::unique_ptr<SharedNumbers> make_shared_numbers(const HelloBody& sizes, int socket) {
-  if (!is_from_here(socket)) return nullptr;
+  if (sizes.machine != machine_number() || !is_from_here(socket)) return nullptr;
   try {
     return std::make_unique<SharedNumbers>(sizes);
   } catch (const InputError&) {

@@ -18,6 +18,9 @@
 
 namespace convoy {
 
+/// The same for processes that can see each other and share memory.
+std::uint64_t machine_number();
+
 class SharedNumbers {
  public:
   /// Makes the memory for a session. Throws InputError (storage).
@@ -44,8 +47,8 @@ class SharedNumbers {
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
                                                    const WelcomeBody& welcome);
 
-/// For who is at the other end of a socket, if that is on this machine and there is
-/// memory.
+/// For who said that at the other end of the socket, if it is on this machine, by this
+/// machine's address, and there is memory.
 std::unique_ptr<SharedNumbers> make_shared_numbers(const HelloBody& sizes, int socket);
 
 }  // namespace convoy

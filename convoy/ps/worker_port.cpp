@@ -167,7 +167,8 @@ class WorkerPort::Impl {
                           .gradients = server.range.size(),
                           .statistics = server.number == 0 ? options_.statistics : 0,
                           .partials = options_.partials,
-                          .lanes = options_.lanes};
+                          .lanes = options_.lanes,
+                          .machine = machine_number()};
     server.stream.send(FrameKind::hello, bytes_in(hello));
     const FrameHead head = receive_head(server);
     if (head.kind == FrameKind::refused) server.throw_refusal(head.length);
@@ -277,7 +278,10 @@ class WorkerPort::Impl {
   void lose_the_silent() const {
     for (std::size_t i = 0; i < waits_.size(); ++i) {
       const Server& server = *waited_[i];
-      if (waits_[i].revents == 0 && Clock::now() > server.last_heard + options_.timeout) {
+      if (Clock::now() <= server.last_heard + options_.timeout) continue;
+      pollfd still{server.stream.socket(), POLLIN,
+                   0};  // others' values may have taken long
+      if (::poll(&still, 1, 0) == 0) {
         server.lose(fmt::format("it has been silent for {:g} s",
                                 std::chrono::duration<double>(options_.timeout).count()));
       }

@@ -202,6 +202,7 @@ void WorkerSession::take_push(bool shared) {
   push.lanes.resize(sizes_.lanes);
   stream_.receive(std::as_writable_bytes(std::span(push.lanes)));
   shares_ = shared;
+  if (!shares_) shared_.reset();  // it was not found
   receive_numbers(context_.slots.gradients(worker_), context_.slots.statistics(worker_));
   owes_ = true;
   context_.slots.deposit(worker_, std::move(push));

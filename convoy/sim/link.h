@@ -47,4 +47,11 @@ class Link {
   std::uint64_t bytes_ = 0;
 };
 
+/// A message over two links, which carry it at the same time, each its bytes.
+inline double pass_through(Link& from, std::uint64_t from_bytes, Link& to,
+                           std::uint64_t to_bytes, double ready) {
+  const double left = from.send(ready, from_bytes);
+  return std::max(left, to.send(ready, to_bytes));
+}
+
 }  // namespace convoy

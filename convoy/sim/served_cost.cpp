@@ -42,13 +42,6 @@ struct Service {
   double latency = 0, bandwidth = 0, server_bandwidth = 0, update = 0, add = 0;
 };
 
-/// A message from a worker's link through the server's: both carry it at the same time.
-double pass_through(Link& from, std::uint64_t from_bytes, Link& to,
-                    std::uint64_t to_bytes, double ready) {
-  const double left = from.send(ready, from_bytes);
-  return std::max(left, to.send(ready, to_bytes));
-}
-
 }  // namespace
 
 StepCost ps_sync_cost(const CostProfile& profile, const CostedJob& job, double compute) {

@@ -182,7 +182,7 @@ UpdateMemory AsyncService::memory() const {
   const std::size_t copies = async_server_bytes(
       chosen_async_server(parts_.settings, parts_.work.layout, course_),
       parts_.work.layout, own_);
-  return {.gradients = (1 + workers()) * own_.size() * sizeof(float) + copies};
+  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies};
 }
 
 std::string AsyncService::plan() const {

@@ -102,6 +102,16 @@ void ServedUpdates::say_messages() {
   for (const std::string& line : lines) say_(line);
 }
 
+/// What each worker pushes and pulls has a place here, and one that is shared with it:
+/// all are taken for workers of this machine.
+std::size_t ServedUpdates::port_bytes() const {
+  std::size_t floats = 0;
+  for (const std::size_t count : partials()) {
+    floats += (count + 1) * own_.size() + count * parts_.statistics.size();
+  }
+  return 2 * floats * sizeof(float);
+}
+
 Traffic ServedUpdates::worker_traffic() const {
   if (!port_) return {};
   return {.bytes_sent = port_->bytes_sent(), .bytes_received = port_->bytes_received()};

@@ -85,6 +85,7 @@ class ServedUpdates : public Updates {
   std::span<const StepReport> reports() const { return reports_; }
 
   ServerPort& port() { return *port_; }
+  std::size_t port_bytes() const;
   bool is_first() const { return parts_.comm.is_first(); }
   bool has_others() const { return parts_.comm.ranks() > 1; }
   std::span<const float> own_values() const { return parts_.values.view(own_); }

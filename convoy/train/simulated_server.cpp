@@ -13,12 +13,27 @@
 namespace convoy {
 namespace {
 
-LinkOptions server_link(const SimSettings& sim) {
-  const double gbps = sim.server_gbps > 0 ? sim.server_gbps : sim.bandwidth_gbps;
+LinkOptions link_of(const SimSettings& sim, double gbps) {
   return {.latency = sim.latency_us * 1e-6, .bandwidth = gbps * 1e9 / 8};
 }
 
+LinkOptions worker_link(const SimSettings& sim) {
+  return link_of(sim, sim.bandwidth_gbps);
+}
+
+LinkOptions server_link(const SimSettings& sim) {
+  return sim.server_gbps > 0 ? link_of(sim, sim.server_gbps) : worker_link(sim);
+}
+
 }  // namespace
+
+SimulatedServer::VirtualWorker::VirtualWorker(const UpdateParts& parts,
+                                              const Delay& delay)
+    : gradients(parts.work.layout),
+      statistics(parts.work.statistics_layout),
+      delay(delay),
+      up(worker_link(parts.settings.sim)),
+      down(worker_link(parts.settings.sim)) {}
 
 SimulatedServer::SimulatedServer(const UpdateParts& parts, int workers)
     : parts_(parts),
@@ -80,7 +95,8 @@ void SimulatedServer::give_work(int worker) {
   if (next.over) return;
   compute(worker, next);
   VirtualWorker& one = at(worker);
-  const double arrives = from_server_.send(events_.now(), message_bytes());
+  const double arrives = pass_through(from_server_, message_bytes(), one.down,
+                                      message_bytes(), events_.now());
   const double computing = times_.seconds(worker, next.sequence, one.push.samples);
   one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
   one.push.own_seconds = computing + one.push.slept_seconds;
@@ -131,8 +147,9 @@ std::optional<Update> SimulatedServer::make(const UpdateOrder& order) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
     if (event.kind == EventKind::arrived) return apply(event.worker, order);
-    events_.schedule(to_server_.send(events_.now(), message_bytes()),
-                     {EventKind::arrived, event.worker});
+    const double arrives = pass_through(at(event.worker).up, message_bytes(), to_server_,
+                                        message_bytes(), events_.now());
+    events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
   return std::nullopt;
 }

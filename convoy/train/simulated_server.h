@@ -55,14 +55,12 @@ class SimulatedServer final : public Updates {
 
  private:
   struct VirtualWorker {
-    VirtualWorker(const UpdateParts& parts, const Delay& delay)
-        : gradients(parts.work.layout),
-          statistics(parts.work.statistics_layout),
-          delay(delay) {}
+    VirtualWorker(const UpdateParts& parts, const Delay& delay);
 
     FlatBuffer gradients, statistics;  // of the push under way
     Push push;
     Delay delay;
+    Link up, down;                     // its own, to and from the server's
     double slept = 0;                  // seconds, in all
     std::vector<std::uint32_t> order;  // of the samples of its epoch
     int epoch = 0;                     // whose order that is

@@ -160,7 +160,7 @@ LossSum SyncService::update(const UpdateOrder& order) {
 }
 
 UpdateMemory SyncService::memory() const {
-  return {.gradients = (1 + order_.partials()) * own_.size() * sizeof(float)};
+  return {.gradients = own_.size() * sizeof(float) + port_bytes()};
 }
 
 std::string SyncService::plan() const {

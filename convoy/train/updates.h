@@ -47,8 +47,8 @@ struct UpdateParts {
 struct UpdateOrder {
   std::size_t step = 0;  // its number, from 0
   StepRates rates;
-  /// The signal that asks this process to stop, as of now; 0: none.
-  std::function<int()> stop_signal;
+  /// The signal that asks this process to stop, or kTimeIsUp, as of now; 0: none.
+  std::function<int()> stop_signal = [] { return 0; };
   bool gather_resources = false;  // wished by the first rank
 };
 

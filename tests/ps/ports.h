@@ -53,7 +53,9 @@ inline std::vector<float> copy_of(std::span<const float> numbers) {
 /// A server's port, whose thread is the test's.
 class TestServer {
  public:
-  explicit TestServer(int workers = 1, const char* host = kHere) : host_(host) {
+  explicit TestServer(int workers = 1, const char* host = kHere,
+                      std::size_t statistics = kStatistics)
+      : host_(host) {
     Listener listener = listen_on(host_, 0);
     number_ = listener.port;
     port_ = std::make_unique<ServerPort>(
@@ -61,7 +63,7 @@ class TestServer {
         ServerPortOptions{.token = kTestToken,
                           .workers = workers,
                           .gradients = kGradients,
-                          .statistics = kStatistics,
+                          .statistics = statistics,
                           .partials = std::vector<std::size_t>(workers, kPartials),
                           .lanes = std::vector<std::size_t>(workers, kLanes),
                           .silence = std::chrono::seconds(30),

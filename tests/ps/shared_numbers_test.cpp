@@ -51,13 +51,20 @@ TEST(SharedNumbers, AreNotFoundWhereTheyAreNot) {
 class SharingSession : public testing::Test {
  protected:
   std::unique_ptr<RawWorker> join() {
-    auto worker = std::make_unique<RawWorker>(server_.address(), RawWorker::hello());
+    auto worker = std::make_unique<RawWorker>(server_.address(), hello());
     welcome_ = worker->expect_welcome();
     server_.expect(Kind::joined);
     server_.assign(0, 0);
     EXPECT_EQ(worker->receive_head().kind, FrameKind::assignment);
     worker->receive(assignment_length(kGradients));
     return worker;
+  }
+
+  /// Of a worker that could share memory.
+  static HelloBody hello() {
+    HelloBody hello = RawWorker::hello();
+    hello.machine = machine_number();
+    return hello;
   }
 
   static Bytes push_without_numbers() {
@@ -76,7 +83,7 @@ class SharingSession : public testing::Test {
 
 TEST_F(SharingSession, AnswersAsItIsAsked) {
   const auto worker = join();
-  const auto numbers = find_shared_numbers(RawWorker::hello(), welcome_);
+  const auto numbers = find_shared_numbers(hello(), welcome_);
   ASSERT_TRUE(numbers);
   const std::vector<float> gradients = filled(kPartials * kGradients, 3);
   std::ranges::copy(std::as_bytes(std::span(gradients)), numbers->pushed().begin());
@@ -91,6 +98,31 @@ TEST_F(SharingSession, AnswersAsItIsAsked) {
   EXPECT_EQ(copy_of({values, kGradients}), filled(kGradients, 8));
 }
 
+TEST_F(SharingSession, SendsValuesToWhoSendsGradients) {
+  const auto worker = join();
+  Bytes body = push_without_numbers();
+  body.resize(push_length(hello()));
+
+  worker->send(FrameKind::push, body);
+  server_.expect(Kind::push);
+  server_.assign(0, 1, 8);
+
+  EXPECT_EQ(worker->receive_head().kind, FrameKind::assignment);
+  EXPECT_EQ(worker->receive_body<AssignmentHead>().version, 8U);
+  EXPECT_TRUE(eventually([&] { return !find_shared_numbers(hello(), welcome_); }))
+      << "memory that is not used is given back";
+}
+
+TEST_F(SharingSession, OffersNothingToWhoCannotSeeItsProcesses) {
+  HelloBody of_a_container = hello();
+  ++of_a_container.machine;
+
+  const RawWorker worker(server_.address(), of_a_container);
+
+  EXPECT_EQ(worker.expect_welcome().key, 0U);
+  server_.expect(Kind::joined);
+}
+
 TEST_F(SharingSession, HasMemoryOfItsOwn) {
   const auto first = join();
   const WelcomeBody before = welcome_;
@@ -100,7 +132,8 @@ TEST_F(SharingSession, HasMemoryOfItsOwn) {
   const auto second = join();
 
   EXPECT_NE(welcome_.key, before.key);
-  EXPECT_FALSE(find_shared_numbers(RawWorker::hello(), before));
+  // The session's end is heard before its memory is given back.
+  EXPECT_TRUE(eventually([&] { return !find_shared_numbers(hello(), before); }));
 }
 
 TEST_F(SharingSession, RefusesAPushOfAnotherLength) {
@@ -116,7 +149,9 @@ TEST_F(SharingSession, RefusesAPushOfAnotherLength) {
 
 TEST(SharingSessionElsewhere, OffersNothingAndTakesNothing) {
   TestServer server(1, kElsewhere);
-  const RawWorker worker(server.address(), RawWorker::hello());
+  HelloBody hello = RawWorker::hello();
+  hello.machine = machine_number();
+  const RawWorker worker(server.address(), hello);
   EXPECT_EQ(worker.expect_welcome().key, 0U);
   server.expect(Kind::joined);
   server.assign(0, 0);

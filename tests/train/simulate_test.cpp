@@ -278,6 +278,16 @@ TEST_F(Simulated, CountsTheWayOfEveryMessage) {
   EXPECT_EQ(summary().at("bytes").at("received"), 6 * bytes);
 }
 
+TEST_F(Simulated, IsNoFasterThanAWorkersOwnLink) {
+  settings.train.epochs = 1;
+  settings.sim.bandwidth_gbps = 1;
+  run(1, "alike");
+  settings.sim.server_gbps = 100;
+  run(1, "faster");
+
+  EXPECT_EQ(virtual_seconds("faster"), virtual_seconds("alike"));
+}
+
 /// Values reach the second worker only when those of the first are through, and so do
 /// its gradients: of a batch each, the last message is the third in a row.
 TEST_F(Simulated, LetsWorkersShareTheServersLink) {
