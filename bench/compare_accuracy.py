@@ -13,6 +13,7 @@ training set: the whole takes PyTorch hours.
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -22,25 +23,29 @@ import tempfile
 from compare_step import CONVOY, ROOT, processor
 
 
-def run(command):
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+def run(command, threads):
+    # torch.set_num_threads alone does not reach OpenBLAS.
+    environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
     if ran.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{ran.stderr}")
     return ran.stdout
 
 
 def train_convoy(folder, seed, options):
+    data = [f"data.root={options.data}"] if options.data else []
     run([CONVOY, "train", "--quiet", f"experiment={options.experiment}", f"train.seed={seed}",
          f"data.train_fraction={options.fraction}", f"cluster.threads={options.threads}",
-         f"run.dir={folder}", f"run.name={seed}"])
+         f"run.dir={folder}", f"run.name={seed}", *data], str(options.threads))
     summary = json.loads((folder / str(seed) / "summary.json").read_text())
     return {"seconds": summary["seconds"]["training"], "accuracy": summary["test"]["accuracy"]}
 
 
 def train_torch(folder, seed, options):
+    data = ["--data", options.data] if options.data else []
     return json.loads(run(["/usr/bin/python3", ROOT / "bench" / "torch_training.py",
-                           folder / str(seed) / "config.yaml", "--data", options.data,
-                           "--threads", str(options.threads)]))
+                           folder / str(seed) / "config.yaml", *data,
+                           "--threads", str(options.threads)], str(options.threads)))
 
 
 def percent(values):
@@ -49,8 +54,8 @@ def percent(values):
 
 
 def row(who, runs):
-    seconds = statistics.fmean(run["seconds"] for run in runs)
-    return f"| {who} | {percent([run['accuracy'] for run in runs])} | {seconds:.0f} |"
+    seconds = statistics.fmean(one["seconds"] for one in runs)
+    return f"| {who} | {percent([one['accuracy'] for one in runs])} | {seconds:.0f} |"
 
 
 def report(ours, theirs, options):
@@ -70,8 +75,7 @@ def arguments():
     parser.add_argument("--fraction", type=float, default=1, help="of the training set")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy",
-                        default=pathlib.Path.home() / ".cache" / "convoy" / "cifar10")
+    parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy")
     parser.add_argument("--out", type=pathlib.Path, help="file for the table")
     return parser.parse_args()
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's side of compare_accuracy.py: the training that a run's settings describe.
 
-  bench/torch_training.py RUN/config.yaml --data FOLDER --threads 2
+  bench/torch_training.py RUN/config.yaml [--data FOLDER] [--threads 2]
 
 What a user of PyTorch writes: SGD on a new permutation every epoch, the last batch as it
 comes. Reads convoy's data files; prints one line of JSON.
@@ -25,9 +25,27 @@ HEAD_BYTES = 256  # of convoy's data file: convoy/data/compact.h
 EVALUATED_AT_ONCE = 250
 
 
-def read_half(path):
+# What a run has to have for this to be the same training.
+SAME = {"optimizer.name": "sgd", "optimizer.weight_decay": 0, "optimizer.nesterov": False,
+        "optimizer.clip_norm": 0, "schedule.name": "constant", "schedule.warmup_epochs": 0,
+        "data.normalize": "all", "data.val_fraction": 0, "train.augment": "none",
+        "train.label_smoothing": 0, "train.whiten": False, "train.ema": 0, "train.swa_start": 0,
+        "train.max_steps": 0, "train.patience": 0, "model.init": "", "eval.flip": False}
+
+
+def check(settings):
+    for name, expected in SAME.items():
+        section, key = name.split(".")
+        if settings[section][key] != expected:
+            sys.exit(f"{name} is {settings[section][key]!r}: PyTorch's side knows {expected!r}")
+
+
+def read_half(path, dataset):
     """Images as floats from 0 to 1, and labels."""
     file = numpy.fromfile(path, numpy.uint8)
+    name = bytes(file[40:104]).rstrip(b"\0").decode()
+    if name != dataset:
+        sys.exit(f"{path}: holds {name}, expected {dataset}")
     shape = [int(number) for number in file[12:24].view("<u4")]
     count = int(file[32:40].view("<u8")[0])
     images = file[HEAD_BYTES + count:].reshape(count, *shape)
@@ -52,7 +70,7 @@ def accuracy(model, images, labels):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("settings", type=pathlib.Path)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy")
     parser.add_argument("--threads", type=int, default=2)
     return parser.parse_args()
 
@@ -60,10 +78,13 @@ def arguments():
 def main():
     options = arguments()
     settings = yaml.safe_load(options.settings.read_text())
+    check(settings)
     torch.set_num_threads(options.threads)
     torch.manual_seed(settings["train"]["seed"])
-    images, labels = read_half(options.data / "train.convoy")
-    test_images, test_labels = read_half(options.data / "test.convoy")
+    name = settings["data"]["name"]
+    folder = options.data or pathlib.Path.home() / ".cache" / "convoy" / name
+    images, labels = read_half(folder / "train.convoy", name)
+    test_images, test_labels = read_half(folder / "test.convoy", name)
     mean, deviation = images.mean(), images.std()
     images, test_images = (images - mean) / deviation, (test_images - mean) / deviation
     used = torch.randperm(len(images))[:round(len(images) * settings["data"]["train_fraction"])]
