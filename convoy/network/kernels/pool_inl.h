@@ -9,8 +9,8 @@ namespace HWY_NAMESPACE {
 using ChosenTag = hn::Rebind<std::uint8_t, D>;
 using IndexTag = hn::Rebind<std::int32_t, D>;
 
-// A window of two is compiled on its own (kWindow), so that its loops unroll; 0 stands
-// for any other.
+// Windows of two and three are compiled on their own (kWindow), so that their loops
+// unroll; 0 stands for any other.
 
 template <int kWindow>
 void pool_row_by(const PoolRow& pool) {
@@ -61,11 +61,15 @@ void unpool_row_by(const UnpoolRow& pool) {
 }
 
 void pool_row(const PoolRow& pool) {
-  pool.window == 2 ? pool_row_by<2>(pool) : pool_row_by<0>(pool);
+  if (pool.window == 2) return pool_row_by<2>(pool);
+  if (pool.window == 3) return pool_row_by<3>(pool);
+  pool_row_by<0>(pool);
 }
 
 void unpool_row(const UnpoolRow& pool) {
-  pool.window == 2 ? unpool_row_by<2>(pool) : unpool_row_by<0>(pool);
+  if (pool.window == 2) return unpool_row_by<2>(pool);
+  if (pool.window == 3) return unpool_row_by<3>(pool);
+  unpool_row_by<0>(pool);
 }
 
 }  // namespace HWY_NAMESPACE
