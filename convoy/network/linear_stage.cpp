@@ -196,19 +196,23 @@ void LinearStage::source_backward(const Pass& pass, const float* dst_gradient,
 }
 
 /// The left operand of the source's gradient: for each output, the block's features.
-/// Read in place, its columns would all fall on the same few cache lines.
+/// Read in place, its columns would all fall on the same few cache lines; so no more of
+/// the weights' rows are copied at a time than such lines hold.
 void LinearStage::weights_to_tiles(const Pass& pass, const RowBlock& block, int output,
                                    int depth, float* tiles) const {
+  constexpr int kRowsATime = 8;
   const auto features = static_cast<std::size_t>(features_);
   const float* src = pass.values + weight_.begin + output * features + block.first;
   const Tiles cut(block.rows, pass.kernels.tile);
-  for (int tile = 0; tile < cut.count; ++tile) {
-    const auto first = static_cast<std::size_t>(cut.begin(tile));
-    pass.kernels.columns_to_tile({.src = src + first,
-                                  .src_row = features,
-                                  .rows = cut.size(tile),
-                                  .depth = depth,
-                                  .dst = tiles + first * depth});
+  for (int k = 0; k < depth; k += kRowsATime, src += kRowsATime * features) {
+    for (int tile = 0; tile < cut.count; ++tile) {
+      const auto first = static_cast<std::size_t>(cut.begin(tile));
+      pass.kernels.columns_to_tile({.src = src + first,
+                                    .src_row = features,
+                                    .rows = cut.size(tile),
+                                    .depth = std::min(kRowsATime, depth - k),
+                                    .dst = tiles + first * depth + k * cut.size(tile)});
+    }
   }
 }
 
