@@ -149,20 +149,21 @@ void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk
   const Tiles sources = channel_groups(src_.channels, parts, threads);
   const std::size_t source_tasks = src_gradient == nullptr ? 0 : sources.count * parts;
   const std::size_t wide = block_count(src_.channels, kTapsWide);
-  const std::size_t high = block_count(dst_.channels, kTapsHigh);
+  const std::size_t taps_tasks = wide * block_count(dst_.channels, kTapsHigh);
 
-  pass.team.run(source_tasks + high * wide, [&](std::size_t task, int thread) {
+  // Taps first: theirs are the larger tasks, and the smaller ones fill up the end.
+  pass.team.run(taps_tasks + source_tasks, [&](std::size_t task, int thread) {
     float* scratch =
         pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
-    if (task < source_tasks) {
-      const Part part = {sources.range(static_cast<int>(task / parts)),
-                         column_part(chunk, task % parts)};
-      source_backward(pass, chunk, part, scratch, src_gradient);
+    if (task < taps_tasks) {
+      taps_backward(pass, chunk, block_of(dst_.channels, task / wide, kTapsHigh),
+                    block_of(src_.channels, task % wide, kTapsWide), accumulate, scratch);
       return;
     }
-    task -= source_tasks;
-    taps_backward(pass, chunk, block_of(dst_.channels, task / wide, kTapsHigh),
-                  block_of(src_.channels, task % wide, kTapsWide), accumulate, scratch);
+    task -= taps_tasks;
+    const Part part = {sources.range(static_cast<int>(task / parts)),
+                       column_part(chunk, task % parts)};
+    source_backward(pass, chunk, part, scratch, src_gradient);
   });
 }
 
