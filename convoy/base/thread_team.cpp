@@ -85,13 +85,16 @@ void ThreadTeam::take_tasks(int thread) {
   const std::size_t count = shares_.size();
   for (std::size_t offset = 0; offset < count; ++offset) {
     Share& share = shares_[(static_cast<std::size_t>(thread) + offset) % count];
-    for (;;) {
+    // Told once a share, not once a task: all threads write that word.
+    std::size_t done = 0;
+    for (;; ++done) {
       const std::uint64_t open = share.open.fetch_add(1, std::memory_order_acq_rel);
       const std::uint64_t task = open & 0xFFFFFFFF;
       if (task >= open >> 32) break;
       job_.call(job_.work, task, thread);
-      if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        unfinished_.notify_one();
+    }
+    if (done > 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) {
+      unfinished_.notify_one();
     }
   }
 }
