@@ -6,19 +6,17 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/comm/handshake.h"
 #include "convoy/comm/socket.h"
-#include "convoy/ps/frame_stream.h"
-#include "convoy/ps/shared_numbers.h"
+#include "convoy/ps/server_line.h"
 
 namespace convoy {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = ServerLine::Clock;
 
 constexpr int kBeatsInATimeout = 4;
 
@@ -35,67 +33,6 @@ InputError not_admitted(const std::string& where, Handshake outcome) {
            .found = "a service that is not convoy's",
            .expected = "a parameter server of this job",
            .hint = "another job or program uses this port"}};
-}
-
-/// One server, as a worker knows it.
-struct Server {
-  std::string name;  // "parameter server 0 at 10.0.0.2:4711"
-  int number = 0;
-  Range range;
-  FrameStream stream;
-  std::unique_ptr<SharedNumbers> shared{};  // if it is on this machine
-  std::uint64_t version = 0;                // of the values that it sent last
-  std::optional<Assignment> answer{};       // to what was asked last, if it is there
-  Clock::time_point last_heard{};
-
-  [[noreturn]] void lose(const std::string& why) const {
-    throw PeerError(number, fmt::format("{} is lost: {}", name, why));
-  }
-
-  /// The rest of a frame that is a text.
-  Bytes receive_text(std::uint64_t length) {
-    if (length > kMostText) lose("it sent what no server sends");
-    Bytes body(length);
-    stream.receive(body);
-    return body;
-  }
-
-  [[noreturn]] void throw_refusal(std::uint64_t length) {
-    const Rejection why = decode_rejection(receive_text(length));
-    throw InputError(
-        why.kind,
-        {.where = name, .found = why.found, .expected = why.expected, .hint = ""});
-  }
-
-  Assignment receive_assignment(std::uint64_t length, FlatBuffer& values) {
-    if (length != assignment_length(range.size())) lose("it sent values of another size");
-    const Assignment assignment = receive_batch();
-    stream.receive(std::as_writable_bytes(values.view(range)));
-    return assignment;
-  }
-
-  Assignment take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
-    if (!shared || length != assignment_length(0)) lose("it sent what no server sends");
-    const Assignment assignment = receive_batch();
-    stream.take(std::as_writable_bytes(values.view(range)), shared->values());
-    return assignment;
-  }
-
-  /// What is next, before the values for it.
-  Assignment receive_batch() {
-    AssignmentHead head;
-    stream.receive(writable_bytes_in(head));
-    version = head.version;
-    return {.sequence = head.sequence, .version = head.version};
-  }
-};
-
-/// A frame that begins as all do.
-FrameHead receive_head(Server& from) {
-  const FrameHead head = from.stream.receive_head();
-  if (head.magic != kFrameMagic) from.lose("it sent what is no message");
-  from.last_heard = Clock::now();
-  return head;
 }
 
 }  // namespace
@@ -152,15 +89,15 @@ class WorkerPort::Impl {
       throw PeerError(number, fmt::format("{} does not answer", name));
     }
     if (outcome != Handshake::proven) throw not_admitted(name, outcome);
-    servers_.push_back(std::unique_ptr<Server>(
-        new Server{.name = name,
-                   .number = number,
-                   .range = options_.ranges[i],
-                   .stream = {std::move(socket), options_.timeout, traffic_}}));
-    guarded(*servers_.back(), [&](Server& server) { introduce_to(server); });
+    servers_.push_back(std::unique_ptr<ServerLine>(
+        new ServerLine{.name = name,
+                       .number = number,
+                       .range = options_.ranges[i],
+                       .stream = {std::move(socket), options_.timeout, traffic_}}));
+    guarded(*servers_.back(), [&](ServerLine& server) { introduce_to(server); });
   }
 
-  void introduce_to(Server& server) {
+  void introduce_to(ServerLine& server) {
     const auto beat = static_cast<std::uint64_t>(options_.timeout.count());
     const HelloBody hello{.worker = static_cast<std::uint64_t>(options_.worker),
                           .beat_milliseconds = beat / kBeatsInATimeout,
@@ -169,20 +106,12 @@ class WorkerPort::Impl {
                           .partials = options_.partials,
                           .lanes = options_.lanes,
                           .machine = machine_number()};
-    server.stream.send(FrameKind::hello, bytes_in(hello));
-    const FrameHead head = receive_head(server);
-    if (head.kind == FrameKind::refused) server.throw_refusal(head.length);
-    if (head.kind != FrameKind::admitted || head.length != sizeof(WelcomeBody)) {
-      server.lose("it sent no welcome");
-    }
-    WelcomeBody welcome;
-    server.stream.receive(writable_bytes_in(welcome));
-    server.shared = find_shared_numbers(hello, welcome);
+    server.introduce(hello);
   }
 
   /// Does something with a server that may turn out to be gone.
   template <class Work>
-  static void guarded(Server& server, const Work& work) {
+  static void guarded(ServerLine& server, const Work& work) {
     try {
       work(server);
     } catch (const ConnectionLost& lost) {
@@ -190,7 +119,7 @@ class WorkerPort::Impl {
     }
   }
 
-  void send_push(Server& server, const Push& push, const PushedSums& sums) {
+  void send_push(ServerLine& server, const Push& push, const PushedSums& sums) {
     PushHead head = head_of(push);
     head.version = server.version;
     parts_.assign({bytes_in(head), std::as_bytes(std::span(push.lanes))});
@@ -202,22 +131,10 @@ class WorkerPort::Impl {
       add_parts(sums.statistics, {0, options_.statistics});
     }
     try {
-      send_parts(server, words);
+      server.send_push(parts_, words);
     } catch (const ConnectionLost&) {
       // It may have said why before it closed: whoever reads will hear it.
       server.stream.shut();
-    }
-  }
-
-  /// Of which all but the first so many are numbers, which may be put where the server
-  /// sees them.
-  void send_parts(Server& server, std::size_t words) const {
-    const std::span<const FrameStream::Part> parts = parts_;
-    if (server.shared) {
-      server.stream.put(parts.subspan(words), server.shared->pushed());
-      server.stream.send(FrameKind::shared_push, parts.first(words));
-    } else {
-      server.stream.send(FrameKind::push, parts);
     }
   }
 
@@ -244,46 +161,21 @@ class WorkerPort::Impl {
     return true;
   }
 
-  void receive_answer(Server& server, FlatBuffer& values) const {
+  void receive_answer(ServerLine& server, FlatBuffer& values) const {
     try {
-      take_frame(server, values);
+      server.take_frame(values);
     } catch (const ConnectionLost& lost) {
       if (!is_over()) server.lose(lost.what());
       server.answer = Assignment{};  // what the others said stands
     }
   }
 
-  static void take_frame(Server& server, FlatBuffer& values) {
-    const FrameHead head = receive_head(server);
-    switch (head.kind) {
-      case FrameKind::beat:
-        break;
-      case FrameKind::assignment:
-        server.answer = server.receive_assignment(head.length, values);
-        break;
-      case FrameKind::shared_assignment:
-        server.answer = server.take_shared_assignment(head.length, values);
-        break;
-      case FrameKind::over:
-        server.answer = decode_over(server.receive_text(head.length));
-        break;
-      case FrameKind::refused:
-        server.throw_refusal(head.length);
-      default:
-        server.lose("it sent what no server sends");
-    }
-    server.last_heard = Clock::now();
-  }
-
   void lose_the_silent() const {
-    for (std::size_t i = 0; i < waits_.size(); ++i) {
-      const Server& server = *waited_[i];
-      if (Clock::now() <= server.last_heard + options_.timeout) continue;
-      pollfd still{server.stream.socket(), POLLIN,
-                   0};  // others' values may have taken long
-      if (::poll(&still, 1, 0) == 0) {
-        server.lose(fmt::format("it has been silent for {:g} s",
-                                std::chrono::duration<double>(options_.timeout).count()));
+    for (const ServerLine* server : waited_) {
+      if (server->is_silent(options_.timeout)) {
+        server->lose(
+            fmt::format("it has been silent for {:g} s",
+                        std::chrono::duration<double>(options_.timeout).count()));
       }
     }
   }
@@ -304,7 +196,7 @@ class WorkerPort::Impl {
     return all;
   }
 
-  static void say_goodbye(Server& server) {
+  static void say_goodbye(ServerLine& server) {
     try {
       server.stream.send(FrameKind::goodbye);
     } catch (const ConnectionLost&) {
@@ -314,11 +206,11 @@ class WorkerPort::Impl {
 
   const WorkerPortOptions options_;
   PortTraffic traffic_;
-  std::vector<std::unique_ptr<Server>> servers_;
+  std::vector<std::unique_ptr<ServerLine>> servers_;
   // Kept for their memory:
   std::vector<FrameStream::Part> parts_;  // of the frame that is sent
   std::vector<pollfd> waits_;
-  std::vector<Server*> waited_;  // whose they are
+  std::vector<ServerLine*> waited_;  // whose they are
 };
 
 WorkerPort::WorkerPort(const WorkerPortOptions& options)
