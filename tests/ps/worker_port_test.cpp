@@ -95,12 +95,12 @@ TEST_F(TwoServers, OfWhomOneIsLostAreNotWaitedFor) {
 TEST(WorkerPort, WaitsLongerThanItsTimeoutForAServerThatLives) {
   TestServer server;
   WorkerPortOptions options = worker_options({&server});
-  options.timeout = seconds(2);
+  options.timeout = seconds(1);
   TestWorker worker(options);
   server.expect(Kind::joined);
   auto answer = meanwhile([&] { return worker.join(); });
 
-  std::this_thread::sleep_for(milliseconds(1500));
+  std::this_thread::sleep_for(milliseconds(2500));
   server.assign(0, 1);
 
   EXPECT_EQ(answer.get().sequence, 1U);
