@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <exception>
@@ -43,14 +44,16 @@ void Children::start(const std::function<void()>& body) {
 
 /// Only these are asked for: a process may have other children.
 std::optional<std::size_t> Children::wait() {
-  for (std::size_t left = running_.size(); left > 0;) {
+  const auto is_running = [](pid_t child) { return child != 0; };
+  while (std::ranges::any_of(running_, is_running)) {
     for (std::size_t number = 0; number < running_.size(); ++number) {
       pid_t& child = running_[number];
       int status = 0;
-      if (child == 0 || ::waitpid(child, &status, WNOHANG) != child) continue;
+      const pid_t ended = is_running(child) ? ::waitpid(child, &status, WNOHANG) : 0;
+      if (ended == 0) continue;
+      const bool well = ended == child && status == 0;
       child = 0;
-      --left;
-      if (status != 0) return number;
+      if (!well) return number;
     }
     std::this_thread::sleep_for(kPause);
   }
