@@ -56,10 +56,10 @@ std::string own_address(const Place& place) {
 std::unique_ptr<Comm> connect_rank(const Settings& settings, const Place& place,
                                    KeyValueStore& store) {
   const bool has_servers = place.servers > 0;
-  // Nodes of one machine, in namespaces, are to be told apart as hosts are. Servers that
-  // we have started are all on node 0.
   // Servers wait for workers meanwhile: who misses one is the first to complain.
   const double patience = settings.cluster.operation_timeout * (has_servers ? 2 : 1);
+  // Nodes of one machine, in namespaces, are to be told apart as hosts are. Servers that
+  // we have started are all on node 0.
   const bool together =
       place.nodes == 1 || (has_servers && place.starter == Starter::convoy);
   return connect({.rank = place.rank,

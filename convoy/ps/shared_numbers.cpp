@@ -3,6 +3,7 @@
 #include "convoy/ps/shared_numbers.h"
 
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <random>
 
@@ -33,8 +34,9 @@ std::uint64_t machine_number() {
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
     : pushed_bytes_(whole_lines(pushed_floats(sizes))),
       values_bytes_(whole_lines(sizes.gradients)),
-      memory_(kLine + pushed_bytes_ + values_bytes_) {
-  key() = random_key();
+      memory_(kLine + pushed_bytes_ + values_bytes_),
+      key_(random_key()) {
+  std::memcpy(memory_.data(), &key_, sizeof(key_));
 }
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
@@ -42,15 +44,16 @@ SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
       values_bytes_(whole_lines(sizes.gradients)),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
               kLine + pushed_bytes_ + values_bytes_) {
+  std::memcpy(&key_, memory_.data(), sizeof(key_));
   // The descriptor's number may be another's by now.
-  if (key() != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
+  if (key_ != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
 }
 
 WelcomeBody SharedNumbers::welcome() const {
   const MemoryPlace place = memory_.place();
   return {.process = static_cast<std::uint64_t>(place.process),
           .descriptor = static_cast<std::uint64_t>(place.descriptor),
-          .key = key()};
+          .key = key_};
 }
 
 std::span<std::byte> SharedNumbers::pushed() const {
@@ -59,10 +62,6 @@ std::span<std::byte> SharedNumbers::pushed() const {
 
 std::span<std::byte> SharedNumbers::values() const {
   return {memory_.data() + kLine + pushed_bytes_, values_bytes_};
-}
-
-std::uint64_t& SharedNumbers::key() const {
-  return *reinterpret_cast<std::uint64_t*>(memory_.data());
 }
 
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,

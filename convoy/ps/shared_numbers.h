@@ -37,10 +37,9 @@ class SharedNumbers {
   std::span<std::byte> values() const;
 
  private:
-  std::uint64_t& key() const;
-
   std::size_t pushed_bytes_, values_bytes_;
   SharedMemory memory_;
+  std::uint64_t key_;  // which the memory begins with
 };
 
 /// Those that a welcome names, if there are any and they can be opened here.

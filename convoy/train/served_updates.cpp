@@ -105,9 +105,10 @@ void ServedUpdates::say_messages() {
 /// What each worker pushes and pulls has a place here, and one that is shared with it:
 /// all are taken for workers of this machine.
 std::size_t ServedUpdates::port_bytes() const {
+  const std::size_t statistics = is_first() ? parts_.statistics.size() : 0;
   std::size_t floats = 0;
   for (const std::size_t count : partials()) {
-    floats += (count + 1) * own_.size() + count * parts_.statistics.size();
+    floats += (count + 1) * own_.size() + count * statistics;
   }
   return 2 * floats * sizeof(float);
 }

@@ -31,6 +31,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/launch/launcher.h"
 #include "convoy/launch/membership.h"
@@ -77,10 +78,6 @@ Arguments parse(int argc, char** argv) {
     }
   }
   return arguments;
-}
-
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
 }
 
 void sleep_until_told() {
@@ -158,8 +155,8 @@ int run_rank(const Arguments& arguments, const Place& place) {
   }
   Membership job(place, current_environment(),
                  {.compared = arguments.compared,
-                  .join_timeout = milliseconds(arguments.timeout),
-                  .silence = milliseconds(arguments.silence),
+                  .join_timeout = milliseconds_of(arguments.timeout),
+                  .silence = milliseconds_of(arguments.silence),
                   .log = [](const std::string& line) { print(stderr, line); },
                   .on_verdict =
                       [](const Verdict& verdict) {
@@ -180,8 +177,8 @@ int run(int argc, char** argv) {
                                   .arguments = Words(argv, argv + argc),
                                   .settings = "",
                                   .compared = arguments.compared,
-                                  .join_timeout = milliseconds(arguments.timeout),
-                                  .silence = milliseconds(arguments.silence),
+                                  .join_timeout = milliseconds_of(arguments.timeout),
+                                  .silence = milliseconds_of(arguments.silence),
                                   .restarts = arguments.restarts}));
 }
 
