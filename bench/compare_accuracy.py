@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+from async_study import percent
 from compare_step import CONVOY, ROOT, processor
 
 
@@ -46,11 +47,6 @@ def train_torch(folder, seed, options):
     return json.loads(run(["/usr/bin/python3", ROOT / "bench" / "torch_training.py",
                            folder / str(seed) / "config.yaml", *data,
                            "--threads", str(options.threads)], str(options.threads)))
-
-
-def percent(values):
-    mean = f"{100 * statistics.fmean(values):.2f}"
-    return mean if len(values) == 1 else f"{mean} ± {100 * statistics.stdev(values):.2f}"
 
 
 def row(who, runs):

@@ -23,8 +23,6 @@ from torch_models import MODELS  # noqa: E402
 
 HEAD_BYTES = 256  # of convoy's data file: convoy/data/compact.h
 EVALUATED_AT_ONCE = 250
-
-
 # What a run has to have for this to be the same training.
 SAME = {"optimizer.name": "sgd", "optimizer.weight_decay": 0, "optimizer.nesterov": False,
         "optimizer.clip_norm": 0, "schedule.name": "constant", "schedule.warmup_epochs": 0,
