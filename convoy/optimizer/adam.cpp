@@ -27,8 +27,7 @@ void Adam::update_elements(const Factors& factors, float decay, std::size_t coun
 
 Adam::Adam(const Layout& layout, const AdamOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout,
-                 {options.weight_decay, options.decay_only_weights, options.frozen}),
+      stretches_(layout, options.stretches),
       mean_(layout),
       square_(layout),
       team_(team) {}
@@ -52,10 +51,13 @@ void Adam::update(Range range, FlatBuffer& values, const ScaledGradients& gradie
   const bool decoupled = options_.decoupled;
   const auto kernel = decoupled ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, float weight_decay) {
-      const double kept = 1 - rate_ * static_cast<double>(weight_decay);
-      kernel(factors_, decoupled ? static_cast<float>(kept) : weight_decay, part.size(),
-             gradients.numbers.data() + part.begin, gradients.scale,
+    stretches_.visit(chunk, [&](Range part, const Manner& manner) {
+      const auto decay = static_cast<double>(manner.weight_decay);
+      const double kept = 1 - rate_ * manner.rate_factor * decay;
+      Factors factors = factors_;
+      factors.rate *= manner.rate_factor;
+      kernel(factors, decoupled ? static_cast<float>(kept) : manner.weight_decay,
+             part.size(), gradients.numbers.data() + part.begin, gradients.scale,
              mean_.data() + part.begin, square_.data() + part.begin,
              values.data() + part.begin);
     });

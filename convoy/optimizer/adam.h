@@ -13,7 +13,6 @@
 
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "convoy/base/thread_team.h"
@@ -25,10 +24,8 @@ namespace convoy {
 struct AdamOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
-  float weight_decay = 0;
-  bool decoupled = false;             // AdamW
-  bool decay_only_weights = false;    // leaves out what has another role
-  std::optional<SegmentId> frozen{};  // keeps its values
+  bool decoupled = false;  // AdamW
+  StretchOptions stretches{};
 };
 
 class Adam final : public Optimizer {

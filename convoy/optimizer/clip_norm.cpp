@@ -49,8 +49,9 @@ void ClipNorm::add_up(Range chunks, const FlatBuffer& gradients) {
                        std::min(chunks.end * kOptimizerChunk, size_)};
   run_chunks(team_, range, [&](Range chunk) {
     double sum = 0;
-    counted_.visit(
-        chunk, [&](Range part, float) { sum += sum_of_squares(gradients.view(part)); });
+    counted_.visit(chunk, [&](Range part, const Manner&) {
+      sum += sum_of_squares(gradients.view(part));
+    });
     sums_[chunk.begin / kOptimizerChunk] = sum;
   });
 }

@@ -20,25 +20,18 @@ struct Entry {
 
 Made make_sgd(const Layout& layout, const OptimizerOptions& options, ThreadTeam& team) {
   return std::make_unique<Sgd>(
-      layout,
-      SgdOptions{.weight_decay = static_cast<float>(options.weight_decay),
-                 .nesterov = options.nesterov,
-                 .decay_only_weights = options.decay_only_weights,
-                 .frozen = options.frozen},
+      layout, SgdOptions{.nesterov = options.nesterov, .stretches = options.stretches},
       team);
 }
 
 template <bool kDecoupled>
 Made make_adam(const Layout& layout, const OptimizerOptions& options, ThreadTeam& team) {
-  return std::make_unique<Adam>(
-      layout,
-      AdamOptions{.beta2 = options.beta2,
-                  .eps = options.eps,
-                  .weight_decay = static_cast<float>(options.weight_decay),
-                  .decoupled = kDecoupled,
-                  .decay_only_weights = options.decay_only_weights,
-                  .frozen = options.frozen},
-      team);
+  return std::make_unique<Adam>(layout,
+                                AdamOptions{.beta2 = options.beta2,
+                                            .eps = options.eps,
+                                            .decoupled = kDecoupled,
+                                            .stretches = options.stretches},
+                                team);
 }
 
 constexpr Entry kOptimizers[] = {

@@ -5,25 +5,23 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/stretches.h"
 
 namespace convoy {
 
 /// Each optimizer reads its own of these. Rate and momentum (or beta1) come with every
 /// step.
 struct OptimizerOptions {
-  double weight_decay = 0;
-  bool decay_only_weights = false;    // leaves out what has another role
-  bool nesterov = false;              // sgd
-  double beta2 = 0.999;               // adam, adamw
-  double eps = 1e-8;                  // adam, adamw
-  std::optional<SegmentId> frozen{};  // keeps its values
+  bool nesterov = false;  // sgd
+  double beta2 = 0.999;   // adam, adamw
+  double eps = 1e-8;      // adam, adamw
+  StretchOptions stretches{};
 };
 
 std::vector<std::string> optimizer_names();

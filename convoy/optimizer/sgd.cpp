@@ -27,8 +27,7 @@ void update_elements(const Factors& factors, std::size_t count,
 
 Sgd::Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout,
-                 {options.weight_decay, options.decay_only_weights, options.frozen}),
+      stretches_(layout, options.stretches),
       velocity_(layout),
       team_(team) {}
 
@@ -40,9 +39,9 @@ void Sgd::start_step(std::size_t, const StepRates& rates) {
 void Sgd::update(Range range, FlatBuffer& values, const ScaledGradients& gradients) {
   const auto kernel = options_.nesterov ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, float weight_decay) {
-      const Factors factors = {options_.rate, options_.momentum, weight_decay,
-                               gradients.scale};
+    stretches_.visit(chunk, [&](Range part, const Manner& manner) {
+      const Factors factors = {options_.rate * manner.rate_factor, options_.momentum,
+                               manner.weight_decay, gradients.scale};
       kernel(factors, part.size(), gradients.numbers.data() + part.begin,
              velocity_.data() + part.begin, values.data() + part.begin);
     });

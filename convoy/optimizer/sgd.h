@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "convoy/base/thread_team.h"
@@ -20,10 +19,8 @@ namespace convoy {
 struct SgdOptions {
   float rate = 0.01f;
   float momentum = 0;
-  float weight_decay = 0;
-  bool nesterov = false;            // needs momentum
-  bool decay_only_weights = false;  // leaves out what has another role; PyTorch does not
-  std::optional<SegmentId> frozen{};  // keeps its values
+  bool nesterov = false;  // needs momentum
+  StretchOptions stretches{};
 };
 
 class Sgd final : public Optimizer {

@@ -2,7 +2,7 @@
 //
 // Stretches: which parts of the flat buffer an optimizer updates in which manner.
 //
-// Neighbouring segments with the same weight decay are one stretch, padding included, so
+// Neighbouring segments updated in one manner are one stretch, padding included, so
 // that a loop over numbers is as long as it can be:
 //
 //   | a.weight  a.bias | b.weight | b.bias padding | c.weight      segments
@@ -36,34 +36,37 @@ void run_chunks(ThreadTeam& team, Range range, const Work& work) {
 
 struct StretchOptions {
   float weight_decay = 0;
-  bool decay_only_weights = false;    // leaves out what has another role
+  bool decay_only_weights = false;  // leaves out what has another role; PyTorch does not
+  float bias_rate = 1;              // of biases and norms' shifts, times everybody's
   std::optional<SegmentId> frozen{};  // keeps its values
+};
+
+/// How a stretch is updated.
+struct Manner {
+  float weight_decay = 0;
+  float rate_factor = 1;
+  bool frozen = false;
+
+  bool operator==(const Manner&) const = default;
 };
 
 class Stretches {
  public:
   Stretches(const Layout& layout, const StretchOptions& options);
 
-  /// Calls work(part, weight_decay) for each part of `range` that is updated in one
+  /// Calls work(part, manner) for each part of `range` that is updated in one
   /// manner, in order. What is frozen is left out.
   template <class Work>
   void visit(Range range, const Work& work) const {
     auto stretch = std::ranges::upper_bound(stretches_, range.begin, {}, &Stretch::end);
     for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
       const std::size_t end = std::min(range.end, stretch->end);
-      if (!stretch->manner.frozen) work(Range{begin, end}, stretch->manner.weight_decay);
+      if (!stretch->manner.frozen) work(Range{begin, end}, stretch->manner);
       begin = end;
     }
   }
 
  private:
-  struct Manner {
-    float weight_decay = 0;
-    bool frozen = false;
-
-    bool operator==(const Manner&) const = default;
-  };
-
   struct Stretch {
     std::size_t end;  // it begins where the one before ends
     Manner manner;

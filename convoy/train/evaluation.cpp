@@ -6,18 +6,26 @@
 #include <cmath>
 #include <numeric>
 
+#include "convoy/loader/pixels.h"
+
 namespace convoy {
 namespace {
 
 constexpr std::size_t kBatch = 256;
 
-/// Every image mirrored left to right.
-void mirror(std::span<const float> images, Shape shape, std::span<float> mirrored) {
-  const auto width = static_cast<std::size_t>(shape.width);
-  for (std::size_t row = 0; row < images.size(); row += width) {
-    std::ranges::reverse_copy(images.subspan(row, width),
-                              mirrored.subspan(row, width).begin());
+/// Weights add up to one.
+std::vector<WeightedView> views_of(const EvaluationOptions& options) {
+  std::vector<WeightedView> views = {{View{}, 1}};
+  if (const int shift = options.shift; shift > 0) {
+    views = {{View{}, 0.5}, {View{shift, shift}, 0.25}, {View{-shift, -shift}, 0.25}};
   }
+  if (!options.flip) return views;
+  for (std::size_t i = views.size(); i-- > 0;) {
+    views[i].weight /= 2;
+    views.push_back(views[i]);
+    views.back().view.mirrored = true;
+  }
+  return views;
 }
 
 /// The class with the largest logit, the first of equals.
@@ -64,9 +72,9 @@ Evaluator::Evaluator(const Model& model, const Layout& layout,
       network_(model, layout, evaluating(options.network, statistics_), team),
       image_(model.input),
       classes_(static_cast<std::size_t>(class_count(model))),
-      flip_(options.flip),
+      views_(views_of(options)),
       keep_predictions_(options.predictions),
-      mirrored_(flip_ ? kBatch * image_.size() : 0),
+      seen_(views_.size() > 1 ? kBatch * image_.size() : 0),
       logits_(kBatch * classes_),
       predictions_(kBatch) {}
 
@@ -108,9 +116,11 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
       {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
   loader.start_epoch(0);
   while (const Batch* batch = loader.next()) {
-    part.batches.push_back(flip_ ? flipped(*batch, weights.values)
-                                 : plain(*batch, weights.values));
-    note(*batch, samples.first(batch->count), part);
+    const std::span of_batch = samples.first(batch->count);
+    part.batches.push_back(views_.size() > 1
+                               ? mean_of_views(*batch, of_batch, set, weights.values)
+                               : plain(*batch, weights.values));
+    note(*batch, of_batch, part);
     samples = samples.subspan(batch->count);
   }
   return part;
@@ -125,14 +135,20 @@ LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
   return sum;
 }
 
-LossSum Evaluator::flipped(const Batch& batch, const FlatBuffer& values) {
-  const std::span mirrored = std::span(mirrored_).first(batch.images.size());
-  mirror(batch.images, image_, mirrored);
+LossSum Evaluator::mean_of_views(const Batch& batch,
+                                 std::span<const std::uint32_t> samples,
+                                 const EvaluationSet& set, const FlatBuffer& values) {
+  const PixelTables pixels(image_, set.normalization);
+  const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
   PassListener nobody;
-  for (const std::span<const float> images : {batch.images, {mirrored}}) {
-    network_.forward({images, batch.labels}, values, {}, nobody);
-    add_logits(batch.count, 0.5);
+  for (const WeightedView& seen_as : views_) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      pixels.write(set.data.image(samples[i]), seen_as.view,
+                   seen.data() + i * image_.size());
+    }
+    network_.forward({seen, batch.labels}, values, {}, nobody);
+    add_logits(batch.count, seen_as.weight);
   }
   LossSum sum;
   for (std::size_t i = 0; i < batch.count; ++i) {

@@ -13,6 +13,7 @@
 
 #include "convoy/base/thread_team.h"
 #include "convoy/data/dataset.h"
+#include "convoy/loader/augmentation.h"
 #include "convoy/loader/loader.h"
 #include "convoy/network/network.h"
 #include "convoy/report/classification.h"
@@ -59,8 +60,15 @@ struct EvaluationSet {
 /// All samples of a dataset.
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
 
+/// A way to see an image, and what it counts.
+struct WeightedView {
+  View view;
+  double weight = 1;
+};
+
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
+  int shift = 0;      // and, for half of it, of those of it moved by so many pixels
   bool predictions = false;  // keep what was said of each sample
   /// How to compute; how many samples at once is the evaluator's own.
   NetworkOptions network{};
@@ -83,7 +91,8 @@ class Evaluator {
 
  private:
   LossSum plain(const Batch& batch, const FlatBuffer& values);
-  LossSum flipped(const Batch& batch, const FlatBuffer& values);
+  LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
+                        const EvaluationSet& set, const FlatBuffer& values);
   void add_logits(std::size_t samples, double factor);
   std::span<const double> logits_of(std::size_t sample) const;
   void note(const Batch& batch, std::span<const std::uint32_t> samples,
@@ -93,8 +102,9 @@ class Evaluator {
   Network network_;
   Shape image_;
   std::size_t classes_;
-  bool flip_, keep_predictions_;
-  std::vector<float> mirrored_;            // a batch of images
+  std::vector<WeightedView> views_;
+  bool keep_predictions_;
+  std::vector<float> seen_;                // a batch of images in a view
   std::vector<double> logits_;             // [sample][class], of the last batch
   std::vector<std::int32_t> predictions_;  // the same
 };

@@ -78,6 +78,7 @@ struct OptimizerSettings {
   double weight_decay = 0.0;
   bool nesterov = false;
   bool decay_norm_and_bias = true;  // false: weight decay is for weights alone
+  double bias_lr_scale = 1;         // of biases and norms' shifts, times the rate
   double beta1 = 0.9;               // adam, adamw
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -196,6 +197,7 @@ struct CheckpointSettings {
 
 struct EvalSettings {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
+  int shift = 0;      // and of those of the image moved along the diagonal
 
   bool operator==(const EvalSettings&) const = default;
 };

@@ -161,7 +161,9 @@ NetworkOptions chosen_network(const Settings& settings, std::size_t most_samples
 }
 
 EvaluationOptions chosen_evaluation(const Settings& settings) {
-  return {.flip = settings.eval.flip, .network = chosen_network(settings, 0)};
+  return {.flip = settings.eval.flip,
+          .shift = settings.eval.shift,
+          .network = chosen_network(settings, 0)};
 }
 
 int chosen_threads(const Settings& settings) {
@@ -228,12 +230,14 @@ Delay chosen_delay(const Settings& settings, int rank, int ranks) {
 }
 
 OptimizerOptions chosen_optimizer(const Settings& settings, const Layout& layout) {
-  return {.weight_decay = settings.optimizer.weight_decay,
-          .decay_only_weights = !settings.optimizer.decay_norm_and_bias,
-          .nesterov = settings.optimizer.nesterov,
-          .beta2 = settings.optimizer.beta2,
-          .eps = settings.optimizer.eps,
-          .frozen = frozen_segment(settings, layout)};
+  const OptimizerSettings& chosen = settings.optimizer;
+  return {.nesterov = chosen.nesterov,
+          .beta2 = chosen.beta2,
+          .eps = chosen.eps,
+          .stretches = {.weight_decay = static_cast<float>(chosen.weight_decay),
+                        .decay_only_weights = !chosen.decay_norm_and_bias,
+                        .bias_rate = static_cast<float>(chosen.bias_lr_scale),
+                        .frozen = frozen_segment(settings, layout)}};
 }
 
 std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,

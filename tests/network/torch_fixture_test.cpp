@@ -85,8 +85,8 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
   Sgd optimizer(layout,
                 {.rate = sgd["lr"],
                  .momentum = sgd["momentum"],
-                 .weight_decay = sgd["weight_decay"],
-                 .nesterov = sgd["nesterov"]},
+                 .nesterov = sgd["nesterov"],
+                 .stretches = {.weight_decay = sgd["weight_decay"]}},
                 team);
 
   PassListener nobody;

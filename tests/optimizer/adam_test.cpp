@@ -37,9 +37,10 @@ void fill(std::uint32_t label, FlatBuffer& buffer) {
 class AdamOrAdamW : public testing::TestWithParam<bool> {
  protected:
   AdamOptions options(bool decay_only_weights = false) const {
-    return {.weight_decay = 0.1f,
-            .decoupled = GetParam(),
-            .decay_only_weights = decay_only_weights};
+    return {.decoupled = GetParam(),
+            .stretches = {.weight_decay = 0.1f,
+                          .decay_only_weights = decay_only_weights,
+                          .bias_rate = 3}};
   }
 
   const Layout layout = weights_and_biases();
@@ -85,7 +86,7 @@ TEST_P(AdamOrAdamW, TakesScaledGradientsAsThoseScaledBefore) {
 
 TEST_P(AdamOrAdamW, LeavesAloneWhatIsFrozenOrOutsideTheRange) {
   AdamOptions frozen = options();
-  frozen.frozen = SegmentId{1};
+  frozen.stretches.frozen = SegmentId{1};
   fill(0, values);
   fill(0, before);
   fill(1, gradients);

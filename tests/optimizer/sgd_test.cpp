@@ -35,7 +35,8 @@ struct Expected {
   double value, velocity = 0;
 
   void update(const SgdOptions& options, double gradient) {
-    const double d = gradient + static_cast<double>(options.weight_decay) * value;
+    const double d =
+        gradient + static_cast<double>(options.stretches.weight_decay) * value;
     velocity = options.momentum * velocity + d;
     value -=
         options.rate * (options.nesterov ? d + options.momentum * velocity : velocity);
@@ -97,11 +98,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SgdCase{"Nothing", {.rate = 0.1f}},
         SgdCase{"Momentum", {.rate = 0.1f, .momentum = 0.9f}},
-        SgdCase{"Decay", {.rate = 0.1f, .weight_decay = 0.01f}},
+        SgdCase{"Decay", {.rate = 0.1f, .stretches = {.weight_decay = 0.01f}}},
         SgdCase{"Nesterov", {.rate = 0.1f, .momentum = 0.9f, .nesterov = true}},
-        SgdCase{
-            "Everything",
-            {.rate = 0.05f, .momentum = 0.8f, .weight_decay = 0.02f, .nesterov = true}}),
+        SgdCase{"Everything",
+                {.rate = 0.05f,
+                 .momentum = 0.8f,
+                 .nesterov = true,
+                 .stretches = {.weight_decay = 0.02f}}}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Sgd, LeavesAloneWhatIsOutsideTheRange) {
@@ -139,7 +142,8 @@ TEST(Sgd, LeavesBiasesOutOfTheDecayIfTold) {
     FlatBuffer values(layout), gradients(layout);
     fill(0, values);
     Sgd sgd(layout,
-            {.rate = 0.5f, .weight_decay = 0.5f, .decay_only_weights = only_weights},
+            {.rate = 0.5f,
+             .stretches = {.weight_decay = 0.5f, .decay_only_weights = only_weights}},
             team);
     FlatBuffer before(layout);
     fill(0, before);
@@ -160,7 +164,9 @@ TEST(Sgd, DecaysWeightsAloneInPartsAsInTheWhole) {
   const Layout layout = weights_and_biases();
   ThreadTeam team(2), alone(1);
   const SgdOptions options = {
-      .rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.1f, .decay_only_weights = true};
+      .rate = 0.1f,
+      .momentum = 0.9f,
+      .stretches = {.weight_decay = 0.1f, .decay_only_weights = true, .bias_rate = 8}};
   Sgd of_whole(layout, options, team), of_parts(layout, options, alone);
   FlatBuffer whole(layout), parts(layout), gradients(layout);
   fill(0, whole);
@@ -180,7 +186,8 @@ TEST(Sgd, LeavesAFrozenSegmentAlone) {
   const Layout layout = weights_and_biases();
   ThreadTeam team(2);
   const SegmentId frozen{1};
-  Sgd sgd(layout, {.rate = 0.5f, .weight_decay = 0.5f, .frozen = frozen}, team);
+  Sgd sgd(layout, {.rate = 0.5f, .stretches = {.weight_decay = 0.5f, .frozen = frozen}},
+          team);
   FlatBuffer values(layout), before(layout), gradients(layout);
   fill(0, values);
   fill(0, before);

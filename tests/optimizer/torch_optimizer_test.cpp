@@ -35,27 +35,37 @@ const std::vector<Course>& all_runs() {
       {.label = "sgd", .name = "sgd"},
       {.label = "sgd with everything",
        .name = "sgd",
-       .options = {.weight_decay = 0.01, .decay_only_weights = true, .nesterov = true}},
+       .options = {.nesterov = true,
+                   .stretches = {.weight_decay = 0.01f,
+                                 .decay_only_weights = true,
+                                 .bias_rate = 4}}},
       {.label = "sgd clipped", .name = "sgd", .clip_norm = 2},
       {.label = "adam", .name = "adam"},
-      {.label = "adam with decay", .name = "adam", .options = {.weight_decay = 0.1}},
+      {.label = "adam with decay",
+       .name = "adam",
+       .options = {.stretches = {.weight_decay = 0.1f}}},
       {.label = "adam of other betas",
        .name = "adam",
        .options = {.beta2 = 0.9, .eps = 1e-3},
        .momentum = 0.5},
       {.label = "adam on a cycle", .name = "adam", .one_cycle = true},
-      {.label = "adamw", .name = "adamw", .options = {.weight_decay = 0.01}},
+      {.label = "adamw",
+       .name = "adamw",
+       .options = {.stretches = {.weight_decay = 0.01f}}},
       {.label = "adamw with everything",
        .name = "adamw",
-       .options = {.weight_decay = 0.3, .decay_only_weights = true},
+       .options = {.stretches = {.weight_decay = 0.3f, .decay_only_weights = true}},
        .clip_norm = 1,
        .one_cycle = true},
+      {.label = "adamw with biases in a hurry",
+       .name = "adamw",
+       .options = {.stretches = {.weight_decay = 0.3f, .bias_rate = 4}}},
   };
   return runs;
 }
 
 json options_of(const Course& run) {
-  json options = {{"lr", run.rate}, {"weight_decay", run.options.weight_decay}};
+  json options = {{"lr", run.rate}, {"weight_decay", run.options.stretches.weight_decay}};
   if (run.name == "sgd") {
     options["momentum"] = run.momentum;
     options["nesterov"] = run.options.nesterov;
@@ -71,7 +81,8 @@ json request_of(const Course& run) {
                   {"sizes", {kWeights, kBiases}},
                   {"steps", kSteps},
                   {"options", options_of(run)},
-                  {"decay_only_weights", run.options.decay_only_weights},
+                  {"decay_only_weights", run.options.stretches.decay_only_weights},
+                  {"bias_rate", run.options.stretches.bias_rate},
                   {"clip_norm", run.clip_norm}};
   if (run.one_cycle) request["onecycle"] = {{"max_lr", run.rate}};
   return request;

@@ -29,10 +29,11 @@ def parameters(run):
 
 
 def groups(run, values):
-    """The bias has no weight decay if the run says so."""
-    if not run["decay_only_weights"]:
-        return values
-    return [{"params": [values[0]]}, {"params": [values[1]], "weight_decay": 0}]
+    """The bias has a rate of its own, and no weight decay if the run says so."""
+    bias = {"params": [values[1]], "lr": run["options"]["lr"] * run["bias_rate"]}
+    if run["decay_only_weights"]:
+        bias["weight_decay"] = 0
+    return [{"params": [values[0]]}, bias]
 
 
 def result(run):

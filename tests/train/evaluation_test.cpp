@@ -163,6 +163,53 @@ TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
   EXPECT_EQ(other.matrix.correct(), other.sum.correct);
 }
 
+/// The dataset whose every image is its half with a quarter of each of its two moved
+/// views.
+Dataset blurred(const Dataset& data, int shift, std::vector<std::uint8_t>& pixels) {
+  const int width = data.shape.width, height = data.shape.height;
+  const auto at = [&](std::size_t plane, int row, int column) {
+    const bool inside = row >= 0 && row < height && column >= 0 && column < width;
+    return inside ? data.images[(plane * height + row) * width + column] : 0;
+  };
+  for (std::size_t i = 0; i < data.images.size(); ++i) {
+    const std::size_t plane = i / (height * width);
+    const int row = static_cast<int>(i / width) % height,
+              column = static_cast<int>(i) % width;
+    pixels.push_back(static_cast<std::uint8_t>((2 * at(plane, row, column) +
+                                                at(plane, row - shift, column - shift) +
+                                                at(plane, row + shift, column + shift)) /
+                                               4));
+  }
+  Dataset result = data;
+  result.images = pixels;
+  return result;
+}
+
+TEST_F(Evaluation, WithShiftOfALinearModelIsThatOfTheMeanImage) {
+  model = {"linear", data.shape, {Flatten{}, Linear{"fc", 10}}};
+  layout = build_layout(model);
+  values = FlatBuffer(layout);
+  initialize(layout, /*seed=*/1, values);
+  std::vector<std::uint8_t> of_four(data.images.begin(), data.images.end()), means;
+  for (std::uint8_t& pixel : of_four) pixel &= 0xFC;  // a mean is a whole number
+  data.images = of_four;
+  const Dataset mean = blurred(data, /*shift=*/2, means);
+  ThreadTeam team(2);
+  Evaluator plain(model, layout, {}, team), moved(model, layout, {.shift = 2}, team);
+
+  const EvaluationResult one =
+      moved.run(all_of(data, normalization), {values, statistics});
+  const EvaluationResult other =
+      plain.run(all_of(mean, normalization), {values, statistics});
+
+  EXPECT_NEAR(one.sum.loss, other.sum.loss, 1e-3);
+  EXPECT_EQ(one.sum.correct, other.sum.correct);
+  EXPECT_GT(
+      std::abs(plain.run(all_of(data, normalization), {values, statistics}).sum.loss -
+               one.sum.loss),
+      0.1);
+}
+
 TEST_F(Evaluation, DoesNotDropOut) {
   model = make_model("cnn1", data.shape, 10);
   layout = build_layout(model);

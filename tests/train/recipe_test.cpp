@@ -106,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
         Ingredient{"OneCycle", [](Settings& s) { s.schedule.name = "onecycle"; }},
         Ingredient{"Cosine", [](Settings& s) { s.schedule.name = "cosine"; }},
         Ingredient{"WeightsDecay",
-                   [](Settings& s) { s.optimizer.decay_norm_and_bias = false; }}),
+                   [](Settings& s) { s.optimizer.decay_norm_and_bias = false; }},
+        Ingredient{"FastBiases", [](Settings& s) { s.optimizer.bias_lr_scale = 4; }}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(Recipe, RecordsTheRateOfEachStep) {

@@ -97,6 +97,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  weight_decay: 0\n"
             "  nesterov: false\n"
             "  decay_norm_and_bias: true\n"
+            "  bias_lr_scale: 1\n"
             "  beta1: 0.9\n"
             "  beta2: 0.999\n"
             "  eps: 1.0e-08\n"
@@ -171,6 +172,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  upload_deadline: 600\n"
             "eval:\n"
             "  flip: false\n"
+            "  shift: 0\n"
             "run:\n"
             "  dir: \"my runs\"\n"
             "  name: \"\"\n"
@@ -284,6 +286,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                         .weight_decay = 5e-4,
                         .nesterov = true,
                         .decay_norm_and_bias = false,
+                        .bias_lr_scale = 64,
                         .beta1 = 0.8,
                         .beta2 = 0.99,
                         .eps = 1e-7,
@@ -335,6 +338,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                   .bandwidth_gbps = 1,
                   .server_gbps = 40};
   settings.eval.flip = true;
+  settings.eval.shift = 1;
   settings.cluster.threads = 2;
   settings.network = {.kernels = "reference", .winograd = "f2"};
   settings.run = {.dir = "/tmp/a b",
