@@ -28,7 +28,8 @@ SAME = {"optimizer.name": "sgd", "optimizer.weight_decay": 0, "optimizer.nestero
         "optimizer.clip_norm": 0, "schedule.name": "constant", "schedule.warmup_epochs": 0,
         "data.normalize": "all", "data.val_fraction": 0, "train.augment": "none",
         "train.label_smoothing": 0, "train.whiten": False, "train.ema": 0, "train.swa_start": 0,
-        "train.max_steps": 0, "train.patience": 0, "model.init": "", "eval.flip": False}
+        "train.max_steps": 0, "train.patience": 0, "model.init": "", "eval.flip": False,
+        "eval.shift": 0, "optimizer.bias_lr_scale": 1}
 
 
 def check(settings):
