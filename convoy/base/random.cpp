@@ -14,14 +14,14 @@ namespace convoy {
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                     std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0],
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const auto [key_0, key_1] = philox_key(key, round);
+    const std::uint64_t a = std::uint64_t{kPhiloxFactors[0]} * counter[0];
+    const std::uint64_t b = std::uint64_t{kPhiloxFactors[1]} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_0,
                static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_1,
                static_cast<std::uint32_t>(a)};
-    key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
   }
   return counter;
 }
@@ -34,9 +34,7 @@ RandomStream::RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t fi
       second_(second) {}
 
 std::array<std::uint32_t, 4> RandomStream::block(std::uint64_t index) const {
-  return philox({static_cast<std::uint32_t>(index),
-                 static_cast<std::uint32_t>(index >> 32) | purpose_, first_, second_},
-                key_);
+  return philox(counter(index), key_);
 }
 
 std::uint32_t RandomStream::word(std::uint64_t index) const {

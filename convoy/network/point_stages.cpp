@@ -59,41 +59,22 @@ DropoutStage::DropoutStage(const StageContext& context, const Dropout& layer)
           context.most_packs * features_ * sizeof(std::uint16_t),
           {context.forward, std::max(context.forward, context.backward)})) {}
 
-namespace {
-
-/// Sixteen decisions for one feature of a pack: sixteen bits of randomness each.
-std::uint16_t draw_kept(const RandomStream& random, std::uint64_t index,
-                        std::uint32_t threshold) {
-  std::uint16_t kept = 0;
-  for (int half = 0; half < 2; ++half) {
-    const auto words = random.block(2 * index + half);
-    for (int i = 0; i < 8; ++i) {
-      const std::uint32_t bits = words[i / 2] >> (i % 2 * 16) & 0xFFFF;
-      kept |= static_cast<std::uint16_t>((bits >= threshold ? 1u : 0u) << (half * 8 + i));
-    }
-  }
-  return kept;
-}
-
-}  // namespace
-
 void DropoutStage::scale_kept(const Pass& pass, const float* from, float* to,
                               bool draw) const {
   constexpr std::size_t kChunk = 64;
   const RandomStream random(pass.key.seed, Purpose::dropout, pass.key.step,
                             pass.key.lane << 16 | number_);
   const auto threshold = static_cast<std::uint32_t>(std::lround(probability_ * 65536));
-  const float factors[2] = {0.0f, 1.0f / (1.0f - probability_)};
   auto* kept = pass.arena.get<std::uint16_t>(kept_);
   const std::size_t rows = pass.packs * features_;
   pass.team.run((rows + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-    for (std::size_t i = chunk * kChunk; i < std::min(rows, (chunk + 1) * kChunk); ++i) {
-      if (draw) kept[i] = draw_kept(random, i, threshold);
-      const unsigned bits = kept[i];
-      for (int image = 0; image < kPack; ++image) {
-        to[i * kPack + image] = from[i * kPack + image] * factors[bits >> image & 1];
-      }
-    }
+    const std::size_t first = chunk * kChunk, count = std::min(kChunk, rows - first);
+    if (draw) pass.kernels.draw_kept({random, first, count, threshold, kept + first});
+    pass.kernels.scale_kept({.src = from + first * kPack,
+                             .kept = kept + first,
+                             .rows = count,
+                             .factor = 1.0f / (1.0f - probability_),
+                             .dst = to + first * kPack});
   });
 }
 

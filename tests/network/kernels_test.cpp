@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "convoy/base/random.h"
 #include "tests/network/kernel_tables.h"
 
 namespace convoy {
@@ -342,6 +343,38 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
     };
 
     EXPECT_EQ(run(fast_), run(plain_)) << window << ", step " << step;
+  }
+}
+
+TEST_P(FastKernels, DrawTheSameImages) {
+  // The second crosses from one word of the blocks' number to the next.
+  for (const std::size_t first : {std::size_t{0}, (std::size_t{1} << 31) - 5}) {
+    for (const std::uint32_t threshold : {0u, 1u, 16384u, 65535u, 65536u}) {
+      const RandomStream random(7, Purpose::dropout, 3, 5);
+      const auto rows = static_cast<std::size_t>(draw(1, 40));
+      const auto run = [&](const Kernels& kernels) {
+        std::vector<std::uint16_t> kept(rows + 1, 0xABCD);
+        kernels.draw_kept({random, first, rows, threshold, kept.data()});
+        return kept;
+      };
+
+      EXPECT_EQ(run(fast_), run(plain_)) << rows << " rows, threshold " << threshold;
+    }
+  }
+}
+
+TEST_P(FastKernels, ScaleWhatIsKept) {
+  for (std::size_t rows = 0; rows <= 20; ++rows) {
+    const Numbers src = numbers(rows * kPack);
+    std::vector<std::uint16_t> kept(rows);
+    for (std::uint16_t& bits : kept) bits = static_cast<std::uint16_t>(random_());
+    const auto run = [&](const Kernels& kernels) {
+      Numbers dst(src.size() + 1, kUntouched);
+      kernels.scale_kept({src.data(), kept.data(), rows, 1.25f, dst.data()});
+      return dst;
+    };
+
+    EXPECT_EQ(run(fast_), run(plain_)) << rows << " rows";
   }
 }
 

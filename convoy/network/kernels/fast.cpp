@@ -4,6 +4,8 @@
 // best that the processor has is chosen at run time.
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <type_traits>
 
 #include "convoy/base/error.h"
@@ -26,6 +28,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, kPack>;
 using V = hn::Vec<D>;
+using IndexTag = hn::Rebind<std::int32_t, D>;
 constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = kPack / kWidth;  // registers that hold one pixel of a pack
 
@@ -52,6 +55,7 @@ HWY_INLINE void with_constant(int value, const Work& work) {
 HWY_AFTER_NAMESPACE();
 
 #include "convoy/network/kernels/convolution_inl.h"
+#include "convoy/network/kernels/dropout_inl.h"
 #include "convoy/network/kernels/norm_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
@@ -73,6 +77,8 @@ const Kernels* table() {
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
       .unpool_row = unpool_row,
+      .draw_kept = draw_kept,
+      .scale_kept = scale_kept,
       .add_moments = add_moments,
       .scale_shift = scale_shift,
       .add_norm_sums = add_norm_sums,

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convoy/base/random.h"
 #include "convoy/base/range.h"
 #include "convoy/network/kernels/winograd.h"
 
@@ -121,6 +122,26 @@ struct UnpoolRow {
   std::size_t src_row;
 };
 
+/// Decides for rows of sixteen images which of them keep their number. Row i, counted
+/// from `first` on, reads blocks 2 * i and 2 * i + 1 of random words as sixteen numbers
+/// of sixteen bits, lower halves first; an image is kept whose number is at least
+/// `threshold`.
+struct DrawKept {
+  const RandomStream& random;
+  std::size_t first, rows;
+  std::uint32_t threshold;  // at most 2^16
+  std::uint16_t* kept;      // one bit an image
+};
+
+/// dst = src times `factor` where kept, else times zero.
+struct ScaleKept {
+  const float* src;  // [rows][16]
+  const std::uint16_t* kept;
+  std::size_t rows;
+  float factor;
+  float* dst;
+};
+
 /// For each image i of a run [n][16] of one channel, adds to sums[i] the numbers and to
 /// squares[i] the squares, both counted from `around`.
 struct AddMoments {
@@ -183,6 +204,8 @@ struct Kernels {
   void (*convolution_weights)(const ConvolutionWeights&);
   void (*pool_row)(const PoolRow&);
   void (*unpool_row)(const UnpoolRow&);
+  void (*draw_kept)(const DrawKept&);
+  void (*scale_kept)(const ScaleKept&);
   void (*add_moments)(const AddMoments&);
   void (*scale_shift)(const ScaleShift&);
   void (*add_norm_sums)(const AddNormSums&);

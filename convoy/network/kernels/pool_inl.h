@@ -7,7 +7,6 @@ namespace convoy {
 namespace HWY_NAMESPACE {
 
 using ChosenTag = hn::Rebind<std::uint8_t, D>;
-using IndexTag = hn::Rebind<std::int32_t, D>;
 
 // Windows of two and three are compiled on their own (kWindow), so that their loops
 // unroll; 0 stands for any other.

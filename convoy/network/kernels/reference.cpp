@@ -134,6 +134,25 @@ void unpool_row(const UnpoolRow& pool) {
   }
 }
 
+void draw_kept(const DrawKept& draw) {
+  for (std::size_t i = 0; i < draw.rows; ++i) {
+    unsigned kept = 0;
+    for (unsigned image = 0; image < kPack; ++image) {
+      const std::uint64_t word = (draw.first + i) * (kPack / 2) + image / 2;
+      const std::uint32_t bits = draw.random.word(word) >> (image % 2 * 16) & 0xFFFF;
+      kept |= (bits >= draw.threshold ? 1u : 0u) << image;
+    }
+    draw.kept[i] = static_cast<std::uint16_t>(kept);
+  }
+}
+
+void scale_kept(const ScaleKept& work) {
+  for (std::size_t i = 0; i < work.rows * kPack; ++i) {
+    const bool kept = (work.kept[i / kPack] >> (i % kPack) & 1) != 0;
+    work.dst[i] = work.src[i] * (kept ? work.factor : 0);
+  }
+}
+
 void add_moments(const AddMoments& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
     const double value = static_cast<double>(work.src[i]) - work.around;
@@ -214,6 +233,8 @@ const Kernels& reference_kernels() {
       .convolution_weights = convolution_weights,
       .pool_row = pool_row,
       .unpool_row = unpool_row,
+      .draw_kept = draw_kept,
+      .scale_kept = scale_kept,
       .add_moments = add_moments,
       .scale_shift = scale_shift,
       .add_norm_sums = add_norm_sums,
