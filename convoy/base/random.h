@@ -31,7 +31,7 @@ enum class Purpose : std::uint8_t {
 inline constexpr int kPhiloxRounds = 10;
 inline constexpr std::array<std::uint32_t, 2> kPhiloxFactors = {0xD2511F53, 0xCD9E8D57};
 
-/// The key of a round.
+/// The key as philox() has it in `round`, counted from 0.
 constexpr std::array<std::uint32_t, 2> philox_key(std::array<std::uint32_t, 2> key,
                                                   int round) {
   const auto times = static_cast<std::uint32_t>(round);
@@ -51,12 +51,12 @@ class RandomStream {
   /// Block number `index` of four words. Requires: index < 2^56.
   std::array<std::uint32_t, 4> block(std::uint64_t index) const;
 
-  /// What block() gives to philox(), for whoever computes many blocks at once.
+  /// What block() gives to philox(), for whoever computes many blocks at once. Requires:
+  /// index < 2^56.
   std::array<std::uint32_t, 4> counter(std::uint64_t index) const {
     return {static_cast<std::uint32_t>(index),
             static_cast<std::uint32_t>(index >> 32) | purpose_, first_, second_};
   }
-  /// The key of philox()'s round.
   std::array<std::uint32_t, 2> key(int round) const { return philox_key(key_, round); }
 
   /// Word number `index` of the stream, block after block.

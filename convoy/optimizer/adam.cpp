@@ -27,7 +27,7 @@ void Adam::update_elements(const Factors& factors, float decay, std::size_t coun
 
 Adam::Adam(const Layout& layout, const AdamOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout, options.stretches),
+      stretches_(layout, options.parameters),
       mean_(layout),
       square_(layout),
       team_(team) {}

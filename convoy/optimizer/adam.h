@@ -25,7 +25,7 @@ struct AdamOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   bool decoupled = false;  // AdamW
-  StretchOptions stretches{};
+  ParameterOptions parameters{};
 };
 
 class Adam final : public Optimizer {

@@ -20,7 +20,7 @@ struct Entry {
 
 Made make_sgd(const Layout& layout, const OptimizerOptions& options, ThreadTeam& team) {
   return std::make_unique<Sgd>(
-      layout, SgdOptions{.nesterov = options.nesterov, .stretches = options.stretches},
+      layout, SgdOptions{.nesterov = options.nesterov, .parameters = options.parameters},
       team);
 }
 
@@ -30,7 +30,7 @@ Made make_adam(const Layout& layout, const OptimizerOptions& options, ThreadTeam
                                 AdamOptions{.beta2 = options.beta2,
                                             .eps = options.eps,
                                             .decoupled = kDecoupled,
-                                            .stretches = options.stretches},
+                                            .parameters = options.parameters},
                                 team);
 }
 

@@ -21,7 +21,7 @@ struct OptimizerOptions {
   bool nesterov = false;  // sgd
   double beta2 = 0.999;   // adam, adamw
   double eps = 1e-8;      // adam, adamw
-  StretchOptions stretches{};
+  ParameterOptions parameters{};
 };
 
 std::vector<std::string> optimizer_names();

@@ -27,7 +27,7 @@ void update_elements(const Factors& factors, std::size_t count,
 
 Sgd::Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout, options.stretches),
+      stretches_(layout, options.parameters),
       velocity_(layout),
       team_(team) {}
 

@@ -5,6 +5,8 @@
 //   d = gradient + weight_decay * value
 //   velocity = momentum * velocity + d
 //   value -= rate * (nesterov ? d + momentum * velocity : velocity)
+//
+// Weight decay and rate may differ between parameters (ParameterOptions).
 
 #pragma once
 
@@ -20,7 +22,7 @@ struct SgdOptions {
   float rate = 0.01f;
   float momentum = 0;
   bool nesterov = false;  // needs momentum
-  StretchOptions stretches{};
+  ParameterOptions parameters{};
 };
 
 class Sgd final : public Optimizer {

@@ -4,12 +4,12 @@
 
 namespace convoy {
 
-Stretches::Stretches(const Layout& layout, const StretchOptions& options) {
+Stretches::Stretches(const Layout& layout, const ParameterOptions& options) {
   const auto manner_of = [&](const Segment& segment, SegmentId id) {
     const bool decays = segment.role == Role::weight || !options.decay_only_weights;
     const bool shifts = segment.role == Role::bias || segment.role == Role::norm_shift;
     return Manner{.weight_decay = decays ? options.weight_decay : 0,
-                  .rate_factor = shifts ? options.bias_rate : 1,
+                  .rate_factor = shifts ? options.bias_rate_factor : 1,
                   .frozen = options.frozen == id};
   };
   for (std::size_t i = 0; i < layout.segments().size(); ++i) {

@@ -34,10 +34,11 @@ void run_chunks(ThreadTeam& team, Range range, const Work& work) {
   });
 }
 
-struct StretchOptions {
+/// What an optimizer does differently from parameter to parameter.
+struct ParameterOptions {
   float weight_decay = 0;
-  bool decay_only_weights = false;  // leaves out what has another role; PyTorch does not
-  float bias_rate = 1;              // of biases and norms' shifts, times everybody's
+  bool decay_only_weights = false;    // biases and norms keep out of the decay
+  float bias_rate_factor = 1;         // multiplies the rate of biases and norms' shifts
   std::optional<SegmentId> frozen{};  // keeps its values
 };
 
@@ -52,7 +53,7 @@ struct Manner {
 
 class Stretches {
  public:
-  Stretches(const Layout& layout, const StretchOptions& options);
+  Stretches(const Layout& layout, const ParameterOptions& options);
 
   /// Calls work(part, manner) for each part of `range` that is updated in one
   /// manner, in order. What is frozen is left out.

@@ -38,7 +38,7 @@ AsyncServerOptions chosen_async_server(const Settings& settings, const Layout& l
       .compensation = {.kind = *find_compensation(ps.compensation),
                        .lambda = ps.lambda,
                        .decay = ps.lambda_decay,
-                       .frozen = chosen_optimizer(settings, layout).stretches.frozen},
+                       .frozen = chosen_optimizer(settings, layout).parameters.frozen},
       .scale_rate = ps.scale_rate};
   for (const std::size_t batches : course.batches) {
     options.batches.push_back(batches * static_cast<std::size_t>(settings.train.epochs));

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "convoy/loader/pixels.h"
-
 namespace convoy {
 namespace {
 
@@ -20,7 +18,8 @@ std::vector<WeightedView> views_of(const EvaluationOptions& options) {
     views = {{View{}, 0.5}, {View{shift, shift}, 0.25}, {View{-shift, -shift}, 0.25}};
   }
   if (!options.flip) return views;
-  for (std::size_t i = views.size(); i-- > 0;) {
+  const std::size_t unmirrored = views.size();
+  for (std::size_t i = 0; i < unmirrored; ++i) {
     views[i].weight /= 2;
     views.push_back(views[i]);
     views.back().view.mirrored = true;
@@ -93,6 +92,11 @@ EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
   return {data, std::move(all), normalization};
 }
 
+std::size_t Evaluator::bytes() const {
+  return network_.arena_bytes() + seen_.size() * sizeof(float) +
+         logits_.size() * sizeof(double);
+}
+
 EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights) {
   EvaluationPart whole = run_part(set, {0, set.batches()}, weights);
   EvaluationResult result{.sum = {},
@@ -115,10 +119,11 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
       set.data, {samples.begin(), samples.end()},
       {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
   loader.start_epoch(0);
+  const Images images = {set.data, PixelTables(set.data.shape, set.normalization)};
   while (const Batch* batch = loader.next()) {
     const std::span of_batch = samples.first(batch->count);
     part.batches.push_back(views_.size() > 1
-                               ? mean_of_views(*batch, of_batch, set, weights.values)
+                               ? mean_of_views(*batch, of_batch, images, weights.values)
                                : plain(*batch, weights.values));
     note(*batch, of_batch, part);
     samples = samples.subspan(batch->count);
@@ -137,18 +142,18 @@ LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
 
 LossSum Evaluator::mean_of_views(const Batch& batch,
                                  std::span<const std::uint32_t> samples,
-                                 const EvaluationSet& set, const FlatBuffer& values) {
-  const PixelTables pixels(image_, set.normalization);
+                                 const Images& images, const FlatBuffer& values) {
   const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
   PassListener nobody;
-  for (const WeightedView& seen_as : views_) {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      pixels.write(set.data.image(samples[i]), seen_as.view,
-                   seen.data() + i * image_.size());
+  for (const auto& [view, weight] : views_) {
+    for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
+      images.pixels.write(images.data.image(samples[i]), view,
+                          seen.data() + i * image_.size());
     }
-    network_.forward({seen, batch.labels}, values, {}, nobody);
-    add_logits(batch.count, seen_as.weight);
+    const std::span<const float> shown = view == View{} ? batch.images : seen;
+    network_.forward({shown, batch.labels}, values, {}, nobody);
+    add_logits(batch.count, weight);
   }
   LossSum sum;
   for (std::size_t i = 0; i < batch.count; ++i) {

@@ -8,13 +8,16 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "convoy/base/thread_team.h"
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
 #include "convoy/loader/loader.h"
+#include "convoy/loader/pixels.h"
 #include "convoy/network/network.h"
 #include "convoy/report/classification.h"
 
@@ -68,7 +71,9 @@ struct WeightedView {
 
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
-  int shift = 0;      // and, for half of it, of those of it moved by so many pixels
+  /// 0: none; else views moved by so many pixels both ways along the diagonal count a
+  /// quarter each.
+  int shift = 0;
   bool predictions = false;  // keep what was said of each sample
   /// How to compute; how many samples at once is the evaluator's own.
   NetworkOptions network{};
@@ -87,12 +92,18 @@ class Evaluator {
                           const Weights& weights);
 
   bool keeps_predictions() const { return keep_predictions_; }
-  std::size_t arena_bytes() const { return network_.arena_bytes(); }
+  std::size_t bytes() const;
 
  private:
+  /// Where views of images come from.
+  struct Images {
+    const Dataset& data;
+    PixelTables pixels;
+  };
+
   LossSum plain(const Batch& batch, const FlatBuffer& values);
   LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
-                        const EvaluationSet& set, const FlatBuffer& values);
+                        const Images& images, const FlatBuffer& values);
   void add_logits(std::size_t samples, double factor);
   std::span<const double> logits_of(std::size_t sample) const;
   void note(const Batch& batch, std::span<const std::uint32_t> samples,

@@ -74,10 +74,11 @@ std::optional<ResumeSource> automatic(const RunSettings& settings) {
   return ResumeSource{.checkpoint = {}, .run = fs::canonical(run), .damaged = {}};
 }
 
-/// Free to change: they do not touch what is computed.
+/// Free to change: they do not touch what is computed. Evaluations do: they decide what
+/// is best, and the rates of plateau.
 bool is_free(std::string_view name) {
-  static constexpr std::string_view kGroups[] = {
-      "run.", "cluster.", "strategy.", "ddp.", "inject.", "checkpoint.", "eval."};
+  static constexpr std::string_view kGroups[] = {"run.", "cluster.", "strategy.",
+                                                 "ddp.", "inject.",  "checkpoint."};
   static constexpr std::string_view kNames[] = {
       "data.root",       "model.init",        "train.log_every", "train.patience",
       "train.min_delta", "train.max_minutes", "train.resume",    "train.resume_force",
@@ -101,8 +102,7 @@ bool leads_to_other_bits(std::string_view name, const Settings& now) {
   if (in_steps || name == "train.epochs") {
     return needs_same_length(now, in_steps);
   }
-  if (name == "checkpoint.best_metric") return true;  // the best so far is of another
-  return !is_free(name);
+  return name == "checkpoint.best_metric" || !is_free(name);
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ struct CheckpointSettings {
 
 struct EvalSettings {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
-  int shift = 0;      // and of those of the image moved along the diagonal
+  int shift = 0;      // 0: none; else also of views moved by so many pixels
 
   bool operator==(const EvalSettings&) const = default;
 };

@@ -131,7 +131,7 @@ const std::vector<Setting>& table() {
       {PLACE(checkpoint.upload), kAny, "where best and last go as well: s3://bucket/prefix; empty: nowhere"},
       {PLACE(checkpoint.upload_deadline), from_to(1, 86400), "seconds that the end of a run waits for uploads"},
       {PLACE(eval.flip), kAny, "evaluate the mean of an image's logits and its mirror image's"},
-      {PLACE(eval.shift), from_to(0, 64), "evaluate also images moved by so many pixels, up left and down right, for half of the mean; 0: none"},
+      {PLACE(eval.shift), from_to(0, 8), "evaluate also images moved by so many pixels, up left and down right, for half of the mean; 0: none"},
       {PLACE(run.dir), kAny, "folder in which runs get theirs"},
       {PLACE(run.name), kAny, "name of the run's folder; empty: made from date, time, model and strategy"},
       {PLACE(run.tensorboard), kAny, "write events.out.tfevents.*"},

@@ -102,7 +102,7 @@ std::string Trainer::plan() const {
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
       human_bytes(buffer), human_bytes(memory.gradients), human_bytes(remembered),
-      human_bytes(memory.activations), human_bytes(evaluator_.arena_bytes()),
+      human_bytes(memory.activations), human_bytes(evaluator_.bytes()),
       human_bytes(work_.data.train.images.size() + work_.data.test.images.size()));
   return text;
 }

@@ -234,10 +234,10 @@ OptimizerOptions chosen_optimizer(const Settings& settings, const Layout& layout
   return {.nesterov = chosen.nesterov,
           .beta2 = chosen.beta2,
           .eps = chosen.eps,
-          .stretches = {.weight_decay = static_cast<float>(chosen.weight_decay),
-                        .decay_only_weights = !chosen.decay_norm_and_bias,
-                        .bias_rate = static_cast<float>(chosen.bias_lr_scale),
-                        .frozen = frozen_segment(settings, layout)}};
+          .parameters = {.weight_decay = static_cast<float>(chosen.weight_decay),
+                         .decay_only_weights = !chosen.decay_norm_and_bias,
+                         .bias_rate_factor = static_cast<float>(chosen.bias_lr_scale),
+                         .frozen = frozen_segment(settings, layout)}};
 }
 
 std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,

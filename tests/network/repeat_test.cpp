@@ -32,8 +32,8 @@ std::string train(const Training& run) {
   Network network(model, layout,
                   {.most_samples = Lanes::most_samples(run.batch, run.lanes)}, team);
   Lanes lanes(network, layout, all_lanes(run.lanes), team);
-  Sgd sgd(layout, {.rate = 0.05f, .momentum = 0.9f, .stretches = {.weight_decay = 1e-4f}},
-          team);
+  Sgd sgd(layout,
+          {.rate = 0.05f, .momentum = 0.9f, .parameters = {.weight_decay = 1e-4f}}, team);
   Single strategy(values, lanes.gradients().whole(), sgd);
   for (std::uint32_t step = 0; step < 3; ++step) {
     const MadeUpBatch batch(model, run.batch, step);

@@ -86,7 +86,7 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
                 {.rate = sgd["lr"],
                  .momentum = sgd["momentum"],
                  .nesterov = sgd["nesterov"],
-                 .stretches = {.weight_decay = sgd["weight_decay"]}},
+                 .parameters = {.weight_decay = sgd["weight_decay"]}},
                 team);
 
   PassListener nobody;

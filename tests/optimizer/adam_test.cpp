@@ -38,9 +38,9 @@ class AdamOrAdamW : public testing::TestWithParam<bool> {
  protected:
   AdamOptions options(bool decay_only_weights = false) const {
     return {.decoupled = GetParam(),
-            .stretches = {.weight_decay = 0.1f,
-                          .decay_only_weights = decay_only_weights,
-                          .bias_rate = 3}};
+            .parameters = {.weight_decay = 0.1f,
+                           .decay_only_weights = decay_only_weights,
+                           .bias_rate_factor = 3}};
   }
 
   const Layout layout = weights_and_biases();
@@ -86,7 +86,7 @@ TEST_P(AdamOrAdamW, TakesScaledGradientsAsThoseScaledBefore) {
 
 TEST_P(AdamOrAdamW, LeavesAloneWhatIsFrozenOrOutsideTheRange) {
   AdamOptions frozen = options();
-  frozen.stretches.frozen = SegmentId{1};
+  frozen.parameters.frozen = SegmentId{1};
   fill(0, values);
   fill(0, before);
   fill(1, gradients);

@@ -36,7 +36,7 @@ struct Expected {
 
   void update(const SgdOptions& options, double gradient) {
     const double d =
-        gradient + static_cast<double>(options.stretches.weight_decay) * value;
+        gradient + static_cast<double>(options.parameters.weight_decay) * value;
     velocity = options.momentum * velocity + d;
     value -=
         options.rate * (options.nesterov ? d + options.momentum * velocity : velocity);
@@ -98,13 +98,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SgdCase{"Nothing", {.rate = 0.1f}},
         SgdCase{"Momentum", {.rate = 0.1f, .momentum = 0.9f}},
-        SgdCase{"Decay", {.rate = 0.1f, .stretches = {.weight_decay = 0.01f}}},
+        SgdCase{"Decay", {.rate = 0.1f, .parameters = {.weight_decay = 0.01f}}},
         SgdCase{"Nesterov", {.rate = 0.1f, .momentum = 0.9f, .nesterov = true}},
         SgdCase{"Everything",
                 {.rate = 0.05f,
                  .momentum = 0.8f,
                  .nesterov = true,
-                 .stretches = {.weight_decay = 0.02f}}}),
+                 .parameters = {.weight_decay = 0.02f}}}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Sgd, LeavesAloneWhatIsOutsideTheRange) {
@@ -143,7 +143,7 @@ TEST(Sgd, LeavesBiasesOutOfTheDecayIfTold) {
     fill(0, values);
     Sgd sgd(layout,
             {.rate = 0.5f,
-             .stretches = {.weight_decay = 0.5f, .decay_only_weights = only_weights}},
+             .parameters = {.weight_decay = 0.5f, .decay_only_weights = only_weights}},
             team);
     FlatBuffer before(layout);
     fill(0, before);
@@ -166,7 +166,8 @@ TEST(Sgd, DecaysWeightsAloneInPartsAsInTheWhole) {
   const SgdOptions options = {
       .rate = 0.1f,
       .momentum = 0.9f,
-      .stretches = {.weight_decay = 0.1f, .decay_only_weights = true, .bias_rate = 8}};
+      .parameters = {
+          .weight_decay = 0.1f, .decay_only_weights = true, .bias_rate_factor = 8}};
   Sgd of_whole(layout, options, team), of_parts(layout, options, alone);
   FlatBuffer whole(layout), parts(layout), gradients(layout);
   fill(0, whole);
@@ -186,7 +187,7 @@ TEST(Sgd, LeavesAFrozenSegmentAlone) {
   const Layout layout = weights_and_biases();
   ThreadTeam team(2);
   const SegmentId frozen{1};
-  Sgd sgd(layout, {.rate = 0.5f, .stretches = {.weight_decay = 0.5f, .frozen = frozen}},
+  Sgd sgd(layout, {.rate = 0.5f, .parameters = {.weight_decay = 0.5f, .frozen = frozen}},
           team);
   FlatBuffer values(layout), before(layout), gradients(layout);
   fill(0, values);

@@ -36,14 +36,14 @@ const std::vector<Course>& all_runs() {
       {.label = "sgd with everything",
        .name = "sgd",
        .options = {.nesterov = true,
-                   .stretches = {.weight_decay = 0.01f,
-                                 .decay_only_weights = true,
-                                 .bias_rate = 4}}},
+                   .parameters = {.weight_decay = 0.01f,
+                                  .decay_only_weights = true,
+                                  .bias_rate_factor = 4}}},
       {.label = "sgd clipped", .name = "sgd", .clip_norm = 2},
       {.label = "adam", .name = "adam"},
       {.label = "adam with decay",
        .name = "adam",
-       .options = {.stretches = {.weight_decay = 0.1f}}},
+       .options = {.parameters = {.weight_decay = 0.1f}}},
       {.label = "adam of other betas",
        .name = "adam",
        .options = {.beta2 = 0.9, .eps = 1e-3},
@@ -51,21 +51,24 @@ const std::vector<Course>& all_runs() {
       {.label = "adam on a cycle", .name = "adam", .one_cycle = true},
       {.label = "adamw",
        .name = "adamw",
-       .options = {.stretches = {.weight_decay = 0.01f}}},
+       .options = {.parameters = {.weight_decay = 0.01f}}},
       {.label = "adamw with everything",
        .name = "adamw",
-       .options = {.stretches = {.weight_decay = 0.3f, .decay_only_weights = true}},
+       .options = {.parameters = {.weight_decay = 0.3f,
+                                  .decay_only_weights = true,
+                                  .bias_rate_factor = 2}},
        .clip_norm = 1,
        .one_cycle = true},
       {.label = "adamw with biases in a hurry",
        .name = "adamw",
-       .options = {.stretches = {.weight_decay = 0.3f, .bias_rate = 4}}},
+       .options = {.parameters = {.weight_decay = 0.3f, .bias_rate_factor = 4}}},
   };
   return runs;
 }
 
 json options_of(const Course& run) {
-  json options = {{"lr", run.rate}, {"weight_decay", run.options.stretches.weight_decay}};
+  json options = {{"lr", run.rate},
+                  {"weight_decay", run.options.parameters.weight_decay}};
   if (run.name == "sgd") {
     options["momentum"] = run.momentum;
     options["nesterov"] = run.options.nesterov;
@@ -77,15 +80,14 @@ json options_of(const Course& run) {
 }
 
 json request_of(const Course& run) {
-  json request = {{"name", run.name},
-                  {"sizes", {kWeights, kBiases}},
-                  {"steps", kSteps},
-                  {"options", options_of(run)},
-                  {"decay_only_weights", run.options.stretches.decay_only_weights},
-                  {"bias_rate", run.options.stretches.bias_rate},
-                  {"clip_norm", run.clip_norm}};
-  if (run.one_cycle) request["onecycle"] = {{"max_lr", run.rate}};
-  return request;
+  return {{"name", run.name},
+          {"sizes", {kWeights, kBiases}},
+          {"steps", kSteps},
+          {"options", options_of(run)},
+          {"decay_only_weights", run.options.parameters.decay_only_weights},
+          {"bias_rate_factor", run.options.parameters.bias_rate_factor},
+          {"clip_norm", run.clip_norm},
+          {"onecycle", run.one_cycle}};
 }
 
 Layout weight_and_bias() {

@@ -30,7 +30,7 @@ def parameters(run):
 
 def groups(run, values):
     """The bias has a rate of its own, and no weight decay if the run says so."""
-    bias = {"params": [values[1]], "lr": run["options"]["lr"] * run["bias_rate"]}
+    bias = {"params": [values[1]], "lr": run["options"]["lr"] * run["bias_rate_factor"]}
     if run["decay_only_weights"]:
         bias["weight_decay"] = 0
     return [{"params": [values[0]]}, bias]
@@ -40,9 +40,10 @@ def result(run):
     values = parameters(run)
     optimizer = KINDS[run["name"]](groups(run, values), **run["options"])
     schedule = None
-    if "onecycle" in run:
+    if run["onecycle"]:
+        highest = [group["lr"] for group in optimizer.param_groups]
         schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimizer, total_steps=run["steps"], **run["onecycle"])
+            optimizer, max_lr=highest, total_steps=run["steps"])
     norms = []
     for step in range(run["steps"]):
         for i, value in enumerate(values):

@@ -110,6 +110,20 @@ INSTANTIATE_TEST_SUITE_P(
         Ingredient{"FastBiases", [](Settings& s) { s.optimizer.bias_lr_scale = 4; }}),
     [](const auto& info) { return info.param.name; });
 
+TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
+  const json plain = train("plain");
+  settings.eval.shift = 1;
+  const json moved = train("moved");
+  settings.eval.flip = true;
+  const json all = train("all");
+
+  for (const json& views : {moved, all}) {
+    EXPECT_EQ(views.at("weights_sha256"), plain.at("weights_sha256"));
+    EXPECT_NE(views.at("test").at("loss"), plain.at("test").at("loss"));
+  }
+  EXPECT_NE(moved.at("test").at("loss"), all.at("test").at("loss"));
+}
+
 TEST_F(Recipe, RecordsTheRateOfEachStep) {
   settings.schedule.name = "step";
   settings.schedule.step_epochs = 1;

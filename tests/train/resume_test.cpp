@@ -377,6 +377,13 @@ TEST(SettingChanges, AreToldApartByWhetherTheBitsStay) {
   EXPECT_NO_THROW(refuse_other_bits(changes, now));
 }
 
+TEST(SettingChanges, OfEvaluationBreakWhatItDecides) {
+  Settings before, now;
+  now.eval.shift = 1;
+
+  EXPECT_TRUE(setting_changes(before, now).front().other_bits);
+}
+
 TEST(SettingChanges, OfTheLengthBreakASchedulesCurve) {
   Settings before, now;
   before.schedule.name = now.schedule.name = "cosine";

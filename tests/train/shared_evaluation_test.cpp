@@ -12,19 +12,20 @@
 namespace convoy {
 namespace {
 
-class SharedEvaluation : public testing::TestWithParam<std::tuple<int, bool>> {};
+class SharedEvaluation : public testing::TestWithParam<std::tuple<int, bool, int>> {};
 
 /// Five batches, the last of them odd and smaller.
 TEST_P(SharedEvaluation, HasTheBitsOfOneRankAlone) {
-  const auto [ranks, flip] = GetParam();
+  const auto [ranks, flip, shift] = GetParam();
   const Dataset data = make_synthetic({.train_count = 1051, .test_count = 1}).train;
   const Model model = make_model("lenet5", data.shape, 10);
   const Layout layout = build_layout(model);
   FlatBuffer values(layout);
   initialize(layout, /*seed=*/1, values);
   const FlatBuffer statistics(build_statistics_layout(model));
-  const EvaluationSet set = all_of(data, measure(data));
-  const EvaluationOptions options{.flip = flip, .predictions = true};
+  EvaluationSet set = all_of(data, measure(data));
+  for (std::uint32_t& sample : set.samples) sample = sample * 7 % 1051;
+  const EvaluationOptions options{.flip = flip, .shift = shift, .predictions = true};
   ThreadTeam team(2);
   const EvaluationResult alone =
       Evaluator(model, layout, options, team).run(set, {values, statistics});
@@ -52,8 +53,8 @@ TEST_P(SharedEvaluation, HasTheBitsOfOneRankAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, SharedEvaluation,
-                         testing::Combine(testing::Values(1, 2, 3, 4, 7),
-                                          testing::Bool()));
+                         testing::Combine(testing::Values(1, 2, 3, 4, 7), testing::Bool(),
+                                          testing::Values(0, 2)));
 
 }  // namespace
 }  // namespace convoy

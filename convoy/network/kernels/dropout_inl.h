@@ -39,6 +39,8 @@ void draw_kept(const DrawKept& draw) {
 
 #else
 
+static_assert(std::endian::native == std::endian::little, "lower halves come first");
+
 // Philox (base/random.h) for several blocks at once. Each 64-bit lane holds a word in its
 // lower half; the upper half may hold anything, since products do not read it.
 using WordTag = hn::CappedTag<std::uint64_t, kPack / 2>;
@@ -98,7 +100,6 @@ void scale_kept(const ScaleKept& work) {
       const auto image = hn::Shl(hn::Set(indices, 1), hn::Iota(indices, v));
       const auto kept = hn::RebindMask(d, hn::TestBit(bits, image));
       const std::size_t at = row * kPack + static_cast<std::size_t>(v);
-      // A product also where the factor is zero: not-a-number stays.
       hn::StoreU(hn::Mul(hn::LoadU(d, work.src + at), hn::IfThenElseZero(kept, factor)),
                  d, work.dst + at);
     }

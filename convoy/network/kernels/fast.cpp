@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
 #include "convoy/base/error.h"
+#include "convoy/base/random.h"
 #include "convoy/network/kernels/kernels.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -122,9 +122,9 @@ struct UnpoolRow {
   std::size_t src_row;
 };
 
-/// Decides for rows of sixteen images which of them keep their number. Row i, counted
-/// from `first` on, reads blocks 2 * i and 2 * i + 1 of random words as sixteen numbers
-/// of sixteen bits, lower halves first; an image is kept whose number is at least
+/// Decides for rows of sixteen images which of them keep their number. kept[i] is that of
+/// row first + i, whose random words, blocks 2 * (first + i) and the next, are sixteen
+/// numbers of sixteen bits, lower halves first; an image is kept whose number is at least
 /// `threshold`.
 struct DrawKept {
   const RandomStream& random;
@@ -133,7 +133,7 @@ struct DrawKept {
   std::uint16_t* kept;      // one bit an image
 };
 
-/// dst = src times `factor` where kept, else times zero.
+/// dst = src times `factor` where kept, else times zero: not-a-number stays.
 struct ScaleKept {
   const float* src;  // [rows][16]
   const std::uint16_t* kept;
