@@ -30,6 +30,10 @@ struct BenchArguments {
 
 using json = nlohmann::ordered_json;
 
+double slower_probe(const StepBenchResult& result) {
+  return std::min(result.probe_before_gflops, result.probe_after_gflops);
+}
+
 json layers_json(const StepBenchResult& result) {
   json layers = json::array();
   for (const StageReport& stage : result.stages) {
@@ -54,7 +58,8 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"step_ms",
        {{"p50", result.p50_ms}, {"p90", result.p90_ms}, {"min", result.min_ms}}},
       {"images_per_second", result.images_per_second},
-      {"probe_gflops", std::min(result.probe_before_gflops, result.probe_after_gflops)},
+      {"gflops", {{"effective", result.effective_gflops}, {"real", result.real_gflops}}},
+      {"probe_gflops", slower_probe(result)},
       {"probe_gflops_before", result.probe_before_gflops},
       {"probe_gflops_after", result.probe_after_gflops},
       {"activation_bytes", result.arena_bytes},
@@ -64,16 +69,15 @@ void print_json(const StepBenchResult& result, bool layers) {
 }
 
 /// Effective: what the plain way would have computed in that time. Real: what was
-/// computed. The gradients of a layer take twice its forward pass, those of the first
-/// once.
+/// computed.
 void print_layers(const StepBenchResult& result) {
-  const double probe = std::min(result.probe_before_gflops, result.probe_after_gflops);
+  const double probe = slower_probe(result);
   fmt::print("\n{:<24} {:>12} {:>10} {:>11} {:>10} {:>10} {:>8}\n", "stage", "output",
              "forward ms", "backward ms", "effective", "real", "of probe");
-  bool first = true;
-  for (const StageReport& stage : result.stages) {
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const StageReport& stage = result.stages[i];
     const double seconds = stage.forward_seconds + stage.backward_seconds;
-    const double passes = (first ? 2.0 : 3.0) * result.batch_size / seconds / 1e9;
+    const double passes = passes_of_stage(i) * result.batch_size / seconds / 1e9;
     const double real = passes * static_cast<double>(stage.real_flops);
     const std::string output =
         fmt::format("{}x{}x{}", stage.dst.channels, stage.dst.height, stage.dst.width);
@@ -84,7 +88,6 @@ void print_layers(const StepBenchResult& result) {
                  passes * static_cast<double>(stage.flops), real, 100 * real / probe);
     }
     fmt::print("\n");
-    first = false;
   }
 }
 
@@ -96,6 +99,11 @@ void print_text(const StepBenchResult& result) {
              result.p90_ms, result.min_ms);
   fmt::print("images/s  {}\n",
              with_commas(static_cast<std::uint64_t>(result.images_per_second)));
+  fmt::print(
+      "speed     {:.0f} GFLOP/s counted the plain way, {:.0f} computed: {:.0f} % of the "
+      "probe\n",
+      result.effective_gflops, result.real_gflops,
+      100 * result.real_gflops / slower_probe(result));
   fmt::print("FMA probe {:.0f} GFLOP/s before, {:.0f} after\n",
              result.probe_before_gflops, result.probe_after_gflops);
 }

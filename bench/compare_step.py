@@ -91,7 +91,9 @@ def run_round(peers, case, batch, threads, seconds):
     probes = [run[f"probe_gflops_{when}"] for run in (first, second)
               for when in ("before", "after")]
     return {"convoy": (first["step_ms"]["p50"] + second["step_ms"]["p50"]) / 2,
-            "eager": eager, "channels_last": last, "probe": min(probes), "probes": probes}
+            "eager": eager, "channels_last": last, "probe": min(probes), "probes": probes,
+            **{kind: (first["gflops"][kind] + second["gflops"][kind]) / 2
+               for kind in ("effective", "real")}}
 
 
 def describe(values):
@@ -102,13 +104,14 @@ def table_row(case, rounds, best_probe):
     kept = [r for r in rounds if r["probe"] >= KEEP * best_probe]
     model, batch, threads = case
     if not kept:
-        return f"| {model} | {batch} | {threads} | - | - | - | - | - | 0 of {len(rounds)} | - |"
+        return f"| {model} | {batch} | {threads} | - | - | - | - | - | - | - | 0 of {len(rounds)} | - |"
     middle = {key: statistics.median(r[key] for r in kept)
-              for key in ("convoy", "eager", "channels_last", "probe")}
+              for key in ("convoy", "eager", "channels_last", "probe", "effective", "real")}
     return (f"| {model} | {batch} | {threads} | {middle['convoy']:.3f} | {middle['eager']:.2f} "
             f"| {middle['channels_last']:.2f} "
             f"| **{describe([r['eager'] / r['convoy'] for r in kept])}** "
             f"| {describe([r['channels_last'] / r['convoy'] for r in kept])} "
+            f"| {middle['effective']:.0f} | {middle['real']:.0f} ({middle['real'] / middle['probe']:.0%}) "
             f"| {len(kept)} of {len(rounds)} | {middle['probe']:.0f} |")
 
 
@@ -134,12 +137,13 @@ def report(arguments, torch_version, results):
         f"{datetime.date.today()}, {processor()}, {version.splitlines()[0]}, by `script/bench "
         f"{' '.join(arguments)}`.", "",
         "Milliseconds are medians of the rounds kept; ratios are PyTorch's time over convoy's,",
-        "round by round: median (smallest..largest). A round is kept if its lowest FMA probe is",
+        "round by round: median (smallest..largest). GFLOP/s are convoy's: effective as if it had",
+        "computed the plain way, real as it did. A round is kept if its lowest FMA probe is",
         f"at least {KEEP:.0%} of the highest seen at that number of threads ("
         + ", ".join(f"{t}: {p:.0f} GFLOP/s" for t, p in sorted(best.items())) + ").", "",
         "| model | batch | threads | convoy ms | eager ms | channels_last ms | ratio to eager "
-        "| ratio to channels_last | rounds kept | probe |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+        "| ratio to channels_last | effective GFLOP/s | real (of probe) | rounds kept | probe |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     lines += [table_row(case, rounds, best[case[2]]) for case, rounds in results.items()]
     return "\n".join(lines) + "\n"
 

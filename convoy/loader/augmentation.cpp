@@ -30,6 +30,7 @@ View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
   if (augmentation == Augmentation::crop_alternate) {
     const RandomStream of_sample(seed, Purpose::augment, 0, sample);
     view.mirrored = coin(of_sample.block(kOfSample)[0]) != (epoch % 2 != 0);
+    view.edges_mirror = true;
   }
   return view;
 }

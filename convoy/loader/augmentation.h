@@ -3,7 +3,7 @@
 // Augmentation: how training sees an image a little differently in every epoch.
 //
 // A view is torchvision's RandomCrop(size, padding), then RandomHorizontalFlip: the image
-// in a black frame, cut back to its size anywhere, perhaps mirrored.
+// in a frame, cut back to its size anywhere, perhaps mirrored.
 // It follows from seed, epoch and sample alone: the same on any thread, rank, batch size
 // and order.
 
@@ -15,8 +15,9 @@ namespace convoy {
 
 enum class Augmentation {
   none,
-  crop_flip,      // mirrored or not at random
-  crop_alternate  // mirrored in every second epoch; in which, is random by sample
+  crop_flip,      // a black frame; mirrored or not at random
+  crop_alternate  // a frame of the image's own pixels; mirrored in every second epoch; in
+                  // which, is random by sample
 };
 
 /// Pixels of the frame. A short training has no time for the views of a wide one.
@@ -25,12 +26,13 @@ constexpr int padding_of(Augmentation augmentation) {
   return augmentation == Augmentation::crop_flip ? 4 : 2;
 }
 
-/// What of an image is shown: moved by so many pixels, black where it has none, then
-/// mirrored left to right or not.
+/// What of an image is shown: moved by so many pixels, then mirrored left to right or
+/// not.
 struct View {
   int down = 0;   // row r shows the image's row r + down
   int right = 0;  // column c shows the image's column c + right
   bool mirrored = false;
+  bool edges_mirror = false;  // and show what is before them; else black is beyond them
 
   bool operator==(const View&) const = default;
 };

@@ -8,6 +8,16 @@
 #include "convoy/base/error.h"
 
 namespace convoy {
+namespace {
+
+/// The place in [0, size) that edges which mirror show at `place`.
+int between_mirrors(int place, int size) {
+  const int period = std::max(1, 2 * (size - 1));
+  const int in_period = (place % period + period) % period;
+  return std::min(in_period, period - in_period);
+}
+
+}  // namespace
 
 PixelTables::PixelTables(Shape shape, const Normalization& normalization)
     : shape_(shape), tables_(static_cast<std::size_t>(shape.channels)) {
@@ -27,7 +37,8 @@ void PixelTables::write(std::span<const std::uint8_t> image, const View& view,
   const std::uint8_t* plane = image.data();
   for (const Table& table : tables_) {
     for (int row = 0; row < shape_.height; ++row, dst += shape_.width) {
-      const int from = row + view.down;
+      const int place = row + view.down;
+      const int from = view.edges_mirror ? between_mirrors(place, shape_.height) : place;
       if (from >= 0 && from < shape_.height) {
         write_row(table, plane + std::ptrdiff_t{from} * shape_.width, view, dst);
       } else {
@@ -44,7 +55,14 @@ void PixelTables::write_row(const Table& table, const std::uint8_t* src, const V
   const int width = shape_.width;
   const int first = std::clamp(-view.right, 0, width);
   const int last = std::clamp(width - view.right, first, width);
-  if (last - first < width) std::fill_n(dst, width, table[0]);
+  const auto write_beyond = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const int from = between_mirrors(i + view.right, width);
+      dst[view.mirrored ? width - 1 - i : i] = table[view.edges_mirror ? src[from] : 0];
+    }
+  };
+  write_beyond(0, first);
+  write_beyond(last, width);
   if (view.mirrored) {
     for (int i = first; i < last; ++i) dst[width - 1 - i] = table[src[i + view.right]];
   } else {

@@ -20,8 +20,8 @@ class PixelTables {
   /// For images of this shape. Requires: the normalization fits it.
   PixelTables(Shape shape, const Normalization& normalization);
 
-  /// Writes what the view shows of an image, [channel][row][column]. What lies beyond the
-  /// image is black before normalisation.
+  /// Writes what the view shows of an image, [channel][row][column]. Black is black
+  /// before normalisation.
   void write(std::span<const std::uint8_t> image, const View& view, float* dst) const;
 
  private:

@@ -15,7 +15,10 @@ constexpr std::size_t kBatch = 256;
 std::vector<WeightedView> views_of(const EvaluationOptions& options) {
   std::vector<WeightedView> views = {{View{}, 1}};
   if (const int shift = options.shift; shift > 0) {
-    views = {{View{}, 0.5}, {View{shift, shift}, 0.25}, {View{-shift, -shift}, 0.25}};
+    const auto moved = [](int by) {
+      return WeightedView{{.down = by, .right = by, .edges_mirror = true}, 0.25};
+    };
+    views = {{View{}, 0.5}, moved(shift), moved(-shift)};
   }
   if (!options.flip) return views;
   const std::size_t unmirrored = views.size();

@@ -54,6 +54,16 @@ void summarize(std::vector<double> milliseconds, StepBenchResult& result) {
   result.images_per_second = result.batch_size / result.p50_ms * 1e3;
 }
 
+/// Requires: stages and summary are there.
+void count_flops(StepBenchResult& result) {
+  const double steps_a_second = 1e3 / result.p50_ms;
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const double giga = passes_of_stage(i) * result.batch_size * steps_a_second / 1e9;
+    result.effective_gflops += giga * static_cast<double>(result.stages[i].flops);
+    result.real_gflops += giga * static_cast<double>(result.stages[i].real_flops);
+  }
+}
+
 }  // namespace
 
 StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options) {
@@ -105,6 +115,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   result.stages = seconds_of_one(warm, network.reports(), milliseconds.size());
   result.peak_bytes = peak_memory_bytes();
   summarize(std::move(milliseconds), result);
+  count_flops(result);
   return result;
 }
 

@@ -28,10 +28,16 @@ struct StepBenchResult {
   std::size_t steps = 0;
   double p50_ms = 0, p90_ms = 0, min_ms = 0;
   double images_per_second = 0;  // at the median
+  double effective_gflops = 0;   // a second, at the median: what the plain way computes
+  double real_gflops = 0;        // the same: what was computed
   double probe_before_gflops = 0, probe_after_gflops = 0;
   std::size_t arena_bytes = 0, peak_bytes = 0;  // of activations; of the whole process
   std::vector<StageReport> stages{};            // seconds of one step, on average
 };
+
+/// Forward passes' worth of work that a step has for a stage: its gradients take twice
+/// its forward pass, those of the first, whose source needs none, once.
+inline int passes_of_stage(std::size_t number) { return number == 0 ? 2 : 3; }
 
 /// Throws InputError if the model cannot be made.
 StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options);

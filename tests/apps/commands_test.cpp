@@ -178,6 +178,9 @@ TEST_F(CommandLine, MeasuresCollectivesBesideGloo) {
 }
 
 TEST_F(CommandLine, MeasuresAStep) {
+  // Of an image: three times the forward pass, but for the first layer's source.
+  constexpr double kLenet5Flops = 3 * 833'040 - 235'200;
+
   const json result = json::parse(output({"bench", "step", "--json", "--seconds", "0.05",
                                           "train.batch_size=16", "cluster.threads=1"}));
 
@@ -185,6 +188,9 @@ TEST_F(CommandLine, MeasuresAStep) {
   EXPECT_GT(p50, 0);
   EXPECT_LE(p50, result.at("step_ms").at("p90"));
   EXPECT_NEAR(result.at("images_per_second"), 16 / p50 * 1e3, 1);
+  EXPECT_EQ(result.at("gflops").at("effective"), result.at("gflops").at("real"))
+      << "LeNet-5 has nothing that Winograd's forms would save";
+  EXPECT_NEAR(result.at("gflops").at("real"), 16 * kLenet5Flops / p50 / 1e6, 1e-3);
   EXPECT_GT(result.at("probe_gflops"), 0);
   EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_before"));
   EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_after"));

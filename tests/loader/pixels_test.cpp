@@ -69,6 +69,16 @@ TEST(Pixels, AreBlackBeforeNormalisation) {
   EXPECT_THAT(numbers, testing::ElementsAre(-0.5f, -0.5f, -1.0f, -1.0f));
 }
 
+/// 0 1 2 1 0 1 2 ...: step by step, turning around at the edges.
+int turned_at_edges(int place, int size) {
+  int at = 0, direction = -1;
+  for (int step = std::abs(place); step > 0 && size > 1; --step) {
+    if (at == 0 || at == size - 1) direction = -direction;
+    at += direction;
+  }
+  return at;
+}
+
 /// Padding, cropping and mirroring, written out.
 Numbers by_hand(Shape shape, const View& view) {
   const std::vector<std::uint8_t> image = numbered(shape);
@@ -76,8 +86,12 @@ Numbers by_hand(Shape shape, const View& view) {
   for (int c = 0; c < shape.channels; ++c) {
     for (int y = 0; y < shape.height; ++y) {
       for (int x = 0; x < shape.width; ++x) {
-        const int row = y + view.down;
-        const int column = (view.mirrored ? shape.width - 1 - x : x) + view.right;
+        int row = y + view.down;
+        int column = (view.mirrored ? shape.width - 1 - x : x) + view.right;
+        if (view.edges_mirror) {
+          row = turned_at_edges(row, shape.height);
+          column = turned_at_edges(column, shape.width);
+        }
         const bool inside =
             row >= 0 && row < shape.height && column >= 0 && column < shape.width;
         const int at = (c * shape.height + row) * shape.width + column;
@@ -93,8 +107,8 @@ TEST(Pixels, OfOddShapesAreThoseOfThePaddedCrop) {
        {Shape{1, 1, 1}, Shape{1, 3, 2}, Shape{3, 7, 5}, Shape{1, 5, 11}}) {
     for (int down = -4; down <= 4; ++down) {
       for (int right = -4; right <= 4; ++right) {
-        for (const bool mirrored : {false, true}) {
-          const View view = {down, right, mirrored};
+        for (const int flags : {0, 1, 2, 3}) {
+          const View view = {down, right, flags % 2 != 0, flags / 2 != 0};
           ASSERT_THAT(seen(shape, view),
                       testing::Pointwise(testing::FloatEq(), by_hand(shape, view)));
         }
