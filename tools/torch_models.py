@@ -141,7 +141,7 @@ class FastNet(nn.Module):
             if pool:
                 layers["pool"] = nn.MaxPool2d(2)
             layers["norm"] = nn.BatchNorm2d(width)
-            layers["relu"] = nn.ReLU(inplace=True)
+            layers["gelu"] = nn.GELU()
             return nn.Sequential(layers)
 
         self.stem = convolution(3, 32, False)

@@ -93,6 +93,7 @@ struct Describe {
   }
 
   void operator()(const Relu&) const { info.kind = "relu"; }
+  void operator()(const Gelu&) const { info.kind = "gelu"; }
   void operator()(const Dropout&) const { info.kind = "dropout"; }
   void operator()(const Add&) const { info.kind = "add"; }
 

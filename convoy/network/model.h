@@ -43,6 +43,8 @@ struct BatchNorm {
   std::string name;
 };
 struct Relu {};
+/// x times the normal distribution up to x: a ReLU without an edge.
+struct Gelu {};
 struct MaxPool {
   int window;    // square
   int step = 0;  // 0: as the window
@@ -66,8 +68,8 @@ struct Residual {
   std::vector<Layer> body, shortcut;
 };
 
-struct Layer : std::variant<Convolution, Linear, BatchNorm, Relu, MaxPool, AveragePool,
-                            Dropout, Flatten, Residual, Add> {
+struct Layer : std::variant<Convolution, Linear, BatchNorm, Relu, Gelu, MaxPool,
+                            AveragePool, Dropout, Flatten, Residual, Add> {
   using variant::variant;
 };
 

@@ -93,7 +93,7 @@ Model fast_model(const std::string& name, Shape input, int classes,
                                        .bias = false});
     if (pool) model.layers.push_back(MaxPool{2});
     model.layers.push_back(BatchNorm{name + ".norm"});
-    model.layers.push_back(Relu{});
+    model.layers.push_back(Gelu{});
   };
   append("stem", 32, /*pool=*/false);
   int group = 1;

@@ -26,6 +26,21 @@ void ReluStage::backward(const Pass& pass, const Activation& src, const Activati
   });
 }
 
+void GeluStage::forward(const Pass& pass, const float* src, float* dst) {
+  pass.team.run(pass.packs * planes_, [&](std::size_t plane, int) {
+    pass.kernels.gelu(src + plane * plane_, dst + plane * plane_, plane_);
+  });
+}
+
+void GeluStage::backward(const Pass& pass, const Activation& src, const Activation& dst) {
+  if (src.gradient == nullptr) return;
+  pass.team.run(pass.packs * planes_, [&](std::size_t plane, int) {
+    const std::size_t from = plane * plane_;
+    pass.kernels.gelu_gradient(src.values + from, dst.gradient + from,
+                               src.gradient + from, plane_);
+  });
+}
+
 void AddStage::forward(const Pass& pass, const float* src, float* dst) {
   pass.team.run(pass.packs, [&](std::size_t pack, int) {
     const std::size_t from = pack * size_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stages without parameters that work number by number: a ReLU that no layer before it
-// takes along, the sum of two branches, dropout.
+// takes along, GELU, the sum of two branches, dropout.
 
 #pragma once
 
@@ -21,6 +21,22 @@ class ReluStage final : public Stage {
 
  private:
   std::size_t size_;  // of one pack
+};
+
+class GeluStage final : public Stage {
+ public:
+  explicit GeluStage(const StageContext& context)
+      : plane_(context.src.pixels() * kPack),
+        planes_(static_cast<std::size_t>(context.src.channels)) {}
+
+  void forward(const Pass& pass, const float* src, float* dst) override;
+  void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
+  bool backward_reads_src() const override { return true; }
+  bool backward_reads_dst() const override { return false; }
+
+ private:
+  std::size_t plane_;   // one channel of a pack
+  std::size_t planes_;  // of a pack
 };
 
 /// The sum of two branches, and the ReLU that may follow it.

@@ -176,6 +176,9 @@ struct MakeStage {
   std::unique_ptr<Stage> operator()(const Relu&) const {
     return std::make_unique<ReluStage>(context);
   }
+  std::unique_ptr<Stage> operator()(const Gelu&) const {
+    return std::make_unique<GeluStage>(context);
+  }
   std::unique_ptr<Stage> operator()(const Add&) const {
     return std::make_unique<AddStage>(context, spec.relu);
   }

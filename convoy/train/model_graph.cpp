@@ -50,6 +50,7 @@ struct OperationOf {
   LayerOperation operator()(const Linear&) const { return {"MatMul", ""}; }
   LayerOperation operator()(const BatchNorm&) const { return {"BatchNorm", ""}; }
   LayerOperation operator()(const Relu&) const { return {"Relu", "relu"}; }
+  LayerOperation operator()(const Gelu&) const { return {"Gelu", "gelu"}; }
   LayerOperation operator()(const MaxPool& layer) const {
     const int step = layer.step == 0 ? layer.window : layer.step;
     return {"MaxPool", "max_pool", window(layer.window, step, layer.padding)};
@@ -119,13 +120,14 @@ class GraphBuilder {
     return {.node = path + "/" + op, .scope = scope_of(path)};
   }
 
-  /// A ReLU and a sum belong to the block they end; what else is between two blocks
-  /// belongs to neither.
+  /// A ReLU, a GELU and a sum belong to the block they end; what else is between two
+  /// blocks belongs to neither.
   Placed place_among_others(std::size_t index, const std::string& name) {
     const LayerInfo& layer = layers_[index];
     std::string scope =
         layer.source == kModelInput ? "" : placed_[to_index(layer.source)].scope;
     const bool ends_block = std::holds_alternative<Relu>(layer.layer) ||
+                            std::holds_alternative<Gelu>(layer.layer) ||
                             std::holds_alternative<Add>(layer.layer);
     if (!ends_block) scope = common_scope(scope, next_scope(index));
     return {.node = unused(inside(scope, name)), .scope = scope};

@@ -118,6 +118,9 @@ class DoubleModel {
         image = pool_mean(pool_window(*mean, info.src), info.dst, image);
       } else if (std::holds_alternative<Relu>(info.layer)) {
         for (double& value : image.values) value = std::max(0.0, value);
+      } else if (std::holds_alternative<Gelu>(info.layer)) {
+        for (double& value : image.values)
+          value *= 0.5 * std::erfc(-value / std::sqrt(2.0));
       } else if (std::holds_alternative<Dropout>(info.layer)) {
         for (std::size_t f = 0; f < image.values.size(); ++f) {
           image.values[f] *= factors_.at(number)[n * image.values.size() + f];

@@ -69,6 +69,8 @@ std::vector<GradientCase> norm_and_residual_cases() {
   return {
       normed("Norm", {2, 5, 4}, 5, {first}),
       normed("NormRelu", {2, 5, 5}, 17, {first, Relu{}}),
+      normed("NormGelu", {2, 5, 5}, 17, {first, Gelu{}}),
+      {"GeluFirst", {2, 3, 3}, 17, {Gelu{}, Linear{"last", 3}}},
       normed("NormManyPacks", {1, 3, 4}, 33, {first, Relu{}}),
       normed("NormPool", {2, 6, 6}, 5, {first, MaxPool{2}}),
       normed("NormReluPool", {2, 6, 8}, 17, {first, Relu{}, MaxPool{2}}),

@@ -414,6 +414,23 @@ TEST_P(FastKernels, MaskBySignAtAnySize) {
   }
 }
 
+TEST_P(FastKernels, GeluAndItsGradient) {
+  Numbers src(1024 * kPack);
+  for (std::size_t i = 0; i < src.size(); ++i) {
+    src[i] = (static_cast<float>(i) - 8192) / 512;  // -16 .. 16
+  }
+  const Numbers gradient = numbers(src.size());
+  Numbers fast(src.size()), plain(src.size()), fast_slopes = fast, plain_slopes = fast;
+
+  fast_.gelu(src.data(), fast.data(), src.size());
+  plain_.gelu(src.data(), plain.data(), src.size());
+  fast_.gelu_gradient(src.data(), gradient.data(), fast_slopes.data(), src.size());
+  plain_.gelu_gradient(src.data(), gradient.data(), plain_slopes.data(), src.size());
+
+  EXPECT_THAT(fast, testing::Pointwise(testing::FloatNear(1e-6f), plain));
+  EXPECT_THAT(fast_slopes, testing::Pointwise(testing::FloatNear(1e-6f), plain_slopes));
+}
+
 TEST_P(FastKernels, Sum) {
   for (std::size_t size = 0; size <= 35 * kPack; size += kPack) {
     const Numbers values = numbers(size);

@@ -83,6 +83,19 @@ TEST_P(NotANumber, WinsItsPoolWindowWhereverItStands) {
   }
 }
 
+TEST_P(NotANumber, ComesThroughGelu) {
+  Numbers src(kPack, -1.0f), dst(kPack), gradient(kPack, 1.0f);
+  src[3] = kNan;
+
+  GetParam()->gelu(src.data(), dst.data(), kPack);
+  GetParam()->gelu_gradient(src.data(), gradient.data(), gradient.data(), kPack);
+
+  for (int i = 0; i < kPack; ++i) {
+    EXPECT_EQ(std::isnan(dst[i]), i == 3) << "element " << i;
+    EXPECT_EQ(std::isnan(gradient[i]), i == 3) << "element " << i;
+  }
+}
+
 TEST_P(NotANumber, ComesThroughABiasWithRelu) {
   Numbers dst(2 * kPack, -1.0f);
   dst[3] = kNan;

@@ -37,6 +37,8 @@ def middle(layer, channels, features):
         return nn.AvgPool2d(layer["kernel"]) if layer["kernel"] else nn.AdaptiveAvgPool2d(1)
     if kind == "relu":
         return nn.ReLU()
+    if kind == "gelu":
+        return nn.GELU()
     raise ValueError(kind)
 
 

@@ -50,6 +50,8 @@ json request_of(const Case& of) {
     request["kind"] = "batch norm";
   } else if (std::holds_alternative<Relu>(of.layer)) {
     request["kind"] = "relu";
+  } else if (std::holds_alternative<Gelu>(of.layer)) {
+    request["kind"] = "gelu";
   }
   return request;  // others have no kind
 }

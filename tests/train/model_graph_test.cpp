@@ -80,7 +80,7 @@ TEST_P(ModelGraph, HasEveryLayerWithNameAndShape) {
     EXPECT_EQ(node->at("attributes").at("_output_shapes"), json::array({expected}));
   }
   const auto is_plain = [](const json& node) {
-    const std::set<std::string> plain = {"Relu",    "MaxPool", "AvgPool",
+    const std::set<std::string> plain = {"Relu",    "Gelu",    "MaxPool", "AvgPool",
                                          "Dropout", "Reshape", "Add"};
     return plain.contains(node.at("op"));
   };

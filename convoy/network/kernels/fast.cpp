@@ -20,6 +20,7 @@
 #include "hwy/foreach_target.h"
 // foreach_target comes first.
 #include "hwy/cache_control.h"
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,6 +59,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "convoy/network/kernels/convolution_inl.h"
 #include "convoy/network/kernels/dropout_inl.h"
+#include "convoy/network/kernels/gelu_inl.h"
 #include "convoy/network/kernels/norm_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
@@ -93,6 +95,8 @@ const Kernels* table() {
       .taps_from_products = taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
+      .gelu = gelu,
+      .gelu_gradient = gelu_gradient,
       .sum = sum,
   };
   return &kernels;

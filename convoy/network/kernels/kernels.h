@@ -225,7 +225,13 @@ struct Kernels {
   void (*add_bias)(float* dst, const float* bias, int rows, float floor);
   /// gradient[i] = 0 where activation[i] is not positive.
   void (*mask_by_sign)(float* gradient, const float* activation, std::size_t size);
-  /// The sum of `size` numbers, a multiple of kPack.
+  /// dst[i] = x * (normal distribution up to x) with x = src[i]. Here and below `size` is
+  /// a multiple of kPack.
+  void (*gelu)(const float* src, float* dst, std::size_t size);
+  /// src_gradient[i] = dst_gradient[i] * (slope of that at src[i]).
+  void (*gelu_gradient)(const float* src, const float* dst_gradient, float* src_gradient,
+                        std::size_t size);
+  /// The sum of `size` numbers.
   float (*sum)(const float* values, std::size_t size);
 };
 

@@ -3,6 +3,9 @@
 // The plain kernels: one obvious loop nest each. They are what the fast ones are held to,
 // and what to read first.
 
+#include <cmath>
+#include <numbers>
+
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/network/kernels/reference_winograd.h"
 
@@ -208,6 +211,25 @@ void add_bias(float* dst, const float* bias, int rows, float floor) {
     dst[i] = at_least(floor, dst[i] + bias[i / kPack]);
 }
 
+double normal_up_to(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+void gelu(const float* src, float* dst, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const double x = static_cast<double>(src[i]);
+    dst[i] = static_cast<float>(x * normal_up_to(x));
+  }
+}
+
+void gelu_gradient(const float* src, const float* dst_gradient, float* src_gradient,
+                   std::size_t size) {
+  const double factor = 1 / std::sqrt(2 * std::numbers::pi);
+  for (std::size_t i = 0; i < size; ++i) {
+    const double x = static_cast<double>(src[i]);
+    const double slope = normal_up_to(x) + x * factor * std::exp(-x * x / 2);
+    src_gradient[i] = static_cast<float>(slope * static_cast<double>(dst_gradient[i]));
+  }
+}
+
 void mask_by_sign(float* gradient, const float* activation, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     if (!(activation[i] > 0)) gradient[i] = 0;
@@ -247,6 +269,8 @@ const Kernels& reference_kernels() {
       .taps_from_products = reference::taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
+      .gelu = gelu,
+      .gelu_gradient = gelu_gradient,
       .sum = sum,
   };
   return kernels;
