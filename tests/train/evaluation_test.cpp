@@ -167,9 +167,12 @@ TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
 /// views.
 Dataset blurred(const Dataset& data, int shift, std::vector<std::uint8_t>& pixels) {
   const int width = data.shape.width, height = data.shape.height;
+  const auto mirrored = [](int place, int size) {
+    return place < 0 ? -place : std::min(place, 2 * (size - 1) - place);
+  };
   const auto at = [&](std::size_t plane, int row, int column) {
-    const bool inside = row >= 0 && row < height && column >= 0 && column < width;
-    return inside ? data.images[(plane * height + row) * width + column] : 0;
+    return data.images[(plane * height + mirrored(row, height)) * width +
+                       mirrored(column, width)];
   };
   for (std::size_t i = 0; i < data.images.size(); ++i) {
     const std::size_t plane = i / (height * width);
