@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long 3x3 convolutions as VGG-11 and our own network have them take, or the one
-// that is named, forward and backward.
+// How long 3x3 convolutions as VGG-11, ResNet-18 and our own network have them take, or
+// the one that is named, forward and backward.
 //
-//   convolution_bench [threads] [batch] [f4|f2|off] [rounds] [C,K,HW]     (2 64 f4 7)
+//   convolution_bench [threads] [batch] [f4|f2|off] [rounds] [C,K,HW,STEP]   (2 64 f4 7)
 //
 // Times are the least of the rounds. GFLOP/s are counted for the plain way; "probe" is
 // what the machine's multiply-adds reached just before.
@@ -37,8 +37,8 @@ struct Times {
 /// One convolution among its activations.
 class Layer3x3 {
  public:
-  Layer3x3(const Bench& bench, Shape src, int channels)
-      : model_{"bench", src, {Convolution{"conv", channels, 3, 1, 1}, Relu{}}},
+  Layer3x3(const Bench& bench, Shape src, int channels, int step)
+      : model_{"bench", src, {Convolution{"conv", channels, 3, step, 1}, Relu{}}},
         layout_(build_layout(model_)),
         values_(layout_),
         gradients_(layout_),
@@ -128,8 +128,13 @@ class Layer3x3 {
   SlotId src_, src_gradient_, dst_, dst_gradient_;
 };
 
-void bench_layer(const Bench& bench, Shape src, int channels) {
-  Layer3x3 layer(bench, src, channels);
+struct Case {
+  int c, k, hw, step = 1;
+};
+
+void bench_layer(const Bench& bench, const Case& which) {
+  const Shape src = {which.c, which.hw, which.hw};
+  Layer3x3 layer(bench, src, which.k, which.step);
   Times times;
   double probe = 0;
   for (int i = 0; i < bench.rounds; ++i) {
@@ -137,10 +142,12 @@ void bench_layer(const Bench& bench, Shape src, int channels) {
     layer.measure(times);
   }
   const double gflop = 2e-9 * 9 * static_cast<double>(bench.batch) *
-                       static_cast<double>(src.size()) * channels;
+                       static_cast<double>(src.size()) * which.k /
+                       (which.step * which.step);
   fmt::print(
-      "{:4} {:4} {:3} {:8.2f} {:8.2f} {:8.2f} {:8.2f} {:8.0f} {:8.0f} {:6.0f} {:6.0f}\n",
-      src.channels, channels, src.height, times.forward, times.backward - times.taps,
+      "{:4} {:4} {:3} {:4} {:8.2f} {:8.2f} {:8.2f} {:8.2f} {:8.0f} {:8.0f} {:6.0f} "
+      "{:6.0f}\n",
+      which.c, which.k, which.hw, which.step, times.forward, times.backward - times.taps,
       times.taps, times.backward, gflop / times.forward * 1e3,
       2 * gflop / times.backward * 1e3, probe,
       static_cast<double>(layer.arena_bytes()) / (1 << 20));
@@ -159,22 +166,20 @@ int main(int argc, char** argv) {
   if (argc > 4) bench.rounds = std::atoi(argv[4]);
   const std::string only = argc > 5 ? argv[5] : "";
   fmt::print("batch {}, {} threads, {}\n", bench.batch, bench.threads, mode);
-  fmt::print("{:>4} {:>4} {:>3} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}\n", "C",
-             "K", "HW", "fwd ms", "dx ms", "dw ms", "bwd ms", "fwd GF/s", "bwd GF/s",
-             "probe", "MiB");
-  struct Case {
-    int c, k, hw;
-  };
+  fmt::print("{:>4} {:>4} {:>3} {:>4} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}\n",
+             "C", "K", "HW", "step", "fwd ms", "dx ms", "dw ms", "bwd ms", "fwd GF/s",
+             "bwd GF/s", "probe", "MiB");
   Case one;
-  if (std::sscanf(only.c_str(), "%d,%d,%d", &one.c, &one.k, &one.hw) == 3) {
-    bench_layer(bench, {one.c, one.hw, one.hw}, one.k);
+  if (std::sscanf(only.c_str(), "%d,%d,%d,%d", &one.c, &one.k, &one.hw, &one.step) >= 3) {
+    bench_layer(bench, one);
     return 0;
   }
-  for (const auto [c, k, hw] :
+  for (const Case& which :
        {Case{3, 64, 32}, Case{16, 16, 32}, Case{32, 64, 32}, Case{64, 64, 32},
         Case{64, 64, 16}, Case{64, 64, 8}, Case{64, 128, 16}, Case{64, 256, 16},
         Case{128, 256, 8}, Case{256, 256, 8}, Case{256, 512, 4}, Case{512, 512, 4},
-        Case{512, 512, 2}, Case{512, 512, 1}}) {
-    bench_layer(bench, {c, hw, hw}, k);
+        Case{512, 512, 2}, Case{512, 512, 1}, Case{64, 128, 32, 2}, Case{128, 256, 16, 2},
+        Case{256, 512, 8, 2}}) {
+    bench_layer(bench, which);
   }
 }

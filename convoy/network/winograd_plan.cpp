@@ -14,6 +14,8 @@ namespace {
 // So much of one transformed operand that both share a cache with the rest, unless that
 // were too few columns to be worth transforming taps.
 constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
+// More than f4 has: fewer columns are then enough.
+constexpr int kManyProducts = 36;
 
 int parts(int length, int part) { return (length + part - 1) / part; }
 
@@ -23,31 +25,35 @@ bool is_frame_of_ones(Shape src, int side, int padding) {
 
 /// Whether tiles of the source see the image's padding; other forms know it is there.
 bool has_frame(WinogradForm form) {
-  return form == WinogradForm::f4 || form == WinogradForm::f2 || form == WinogradForm::s2;
+  return form == WinogradForm::f4 || form == WinogradForm::f2 ||
+         form == WinogradForm::s4 || form == WinogradForm::s2;
+}
+
+/// Of large tiles and small ones. Of equals the more exact, which is the faster one, too.
+WinogradForm least_work(WinogradMode mode, WinogradForm large, WinogradForm small,
+                        Shape dst) {
+  const bool fewer = multiplications(large, dst) < multiplications(small, dst);
+  return mode == WinogradMode::f4 && fewer ? large : small;
 }
 
 WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
+  const Shape dst = output_shape(layer, src);
   if (layer.kernel == 1) return layer.step == 1 ? WinogradForm::p1 : WinogradForm::p2;
   if (layer.step == 2) {
     const bool one = is_frame_of_ones(src, 2, layer.padding);
-    return one ? WinogradForm::s1 : WinogradForm::s2;
+    return one ? WinogradForm::s1
+               : least_work(mode, WinogradForm::s4, WinogradForm::s2, dst);
   }
   if (is_frame_of_ones(src, 1, layer.padding)) return WinogradForm::z1;
   if (is_frame_of_ones(src, 2, layer.padding)) return WinogradForm::z2;
-  const Shape dst = output_shape(layer, src);
-  // Of equals the more exact, which is the faster one, too.
-  const bool f4 = mode == WinogradMode::f4 && multiplications(WinogradForm::f4, dst) <
-                                                  multiplications(WinogradForm::f2, dst);
-  return f4 ? WinogradForm::f4 : WinogradForm::f2;
+  return least_work(mode, WinogradForm::f4, WinogradForm::f2, dst);
 }
 
 /// Whether a form beats the plain way. Transforms cost as much as there are channels on
 /// both sides, multiplications as much as their product: what counts is the harmonic
 /// mean. Measured on forward and backward together: f4 wins from 14 on, f2 from 24.
 bool pays(WinogradForm form, int src_channels, Shape dst) {
-  const int least = form == WinogradForm::f4                               ? 16
-                    : form == WinogradForm::f2 || form == WinogradForm::s2 ? 24
-                                                                           : 8;
+  const int least = form == WinogradForm::f4 ? 16 : has_frame(form) ? 24 : 8;
   const int taps = size_of(form).all_taps() * static_cast<int>(dst.pixels());
   const bool single = size_of(form).taps == 1;
   return 2L * src_channels * dst.channels >=
@@ -83,7 +89,8 @@ WinogradPlan::WinogradPlan(WinogradForm form, Shape src, Shape dst, int padding)
   const auto channels = static_cast<std::size_t>(std::max(src.channels, dst.channels));
   const std::size_t column_bytes =
       channels * kPack * sizeof(float) * static_cast<std::size_t>(products());
-  const std::size_t columns = std::max(kFewColumns, kChunkBytes / column_bytes);
+  const std::size_t least = products() > kManyProducts ? kFewColumns / 2 : kFewColumns;
+  const std::size_t columns = std::max(least, kChunkBytes / column_bytes);
   packs_a_chunk_ = columns / tiles();
   rows_a_chunk_ = tiles_high_;
   if (packs_a_chunk_ > 0) return;

@@ -13,8 +13,8 @@ namespace convoy {
 namespace {
 
 constexpr WinogradForm kForms[] = {WinogradForm::f4, WinogradForm::f2, WinogradForm::z2,
-                                   WinogradForm::z1, WinogradForm::s2, WinogradForm::s1,
-                                   WinogradForm::p1, WinogradForm::p2};
+                                   WinogradForm::z1, WinogradForm::s4, WinogradForm::s2,
+                                   WinogradForm::s1, WinogradForm::p1, WinogradForm::p2};
 
 void expect_near(const Numbers& found, const Numbers& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());

@@ -54,7 +54,8 @@ TEST(WinogradForms, HaveTheirOwnForAStepOfTwo) {
   Convolution layer = layer_of(64);
   layer.step = 2;
   EXPECT_EQ(choose_form(WinogradMode::f2, layer, {64, 32, 32}), WinogradForm::s2);
-  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 14, 14}), WinogradForm::s2);
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 14, 14}), WinogradForm::s4);
+  EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 4, 4}), WinogradForm::s2);
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 2, 2}), WinogradForm::s1);
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 1, 1}), std::nullopt);
 }

@@ -72,6 +72,29 @@ constexpr float kZ1Source[1][1] = {{1}};
 constexpr float kZ1Output[1][1] = {{1}};
 constexpr float kZ1Taps[1][3] = {{0, 1, 0}};
 
+// s4: a step of two. Even pixels see the outer taps, at the points C, -C, D, -D and
+// infinity; pixels 1, 3, 5 and 7 the middle one.
+constexpr float kC = 1.0f / 2, kD = 3.0f / 2, kCc = kC * kC, kDd = kD * kD;
+constexpr float kGc = 1 / (2 * kC * (kCc - kDd)), kGd = 1 / (2 * kD * (kDd - kCc));
+constexpr float kS4Source[9][9] = {{-kC * kDd, 0, -kDd, 0, kC, 0, 1},
+                                   {kC * kDd, 0, -kDd, 0, -kC, 0, 1},
+                                   {-kD * kCc, 0, -kCc, 0, kD, 0, 1},
+                                   {kD * kCc, 0, -kCc, 0, -kD, 0, 1},
+                                   {kCc * kDd, 0, 0, 0, -(kCc + kDd), 0, 0, 0, 1},
+                                   {0, 1},
+                                   {0, 0, 0, 1},
+                                   {0, 0, 0, 0, 0, 1},
+                                   {0, 0, 0, 0, 0, 0, 0, 1}};
+constexpr float kS4Output[4][9] = {
+    {1, 1, 1, 1, 0, 1},
+    {kC, -kC, kD, -kD, 0, 0, 1},
+    {kCc, kCc, kDd, kDd, 0, 0, 0, 1},
+    {kCc * kC, -kCc* kC, kDd* kD, -kDd* kD, 1, 0, 0, 0, 1}};
+constexpr float kS4Taps[9][3] = {
+    {kGc, 0, kGc* kC},  {-kGc, 0, kGc* kC}, {kGd, 0, kGd* kD},
+    {-kGd, 0, kGd* kD}, {0, 0, 1},          {0, 1, 0},
+    {0, 1, 0},          {0, 1, 0},          {0, 1, 0}};
+
 // s2: a step of two. Pixels 0, 2, 4 see the outer taps, pixels 1 and 3 the middle one:
 //   w0 x0 + w2 x2 = w0 (x0 - x2) + (w0 + w2) x2
 //   w0 x2 + w2 x4 = w2 (x4 - x2) + (w0 + w2) x2
@@ -106,6 +129,8 @@ Form form_of(WinogradForm form) {
       return {Matrix(kZ2Source), Matrix(kZ2Output), Matrix(kZ2Taps)};
     case WinogradForm::z1:
       return {Matrix(kZ1Source), Matrix(kZ1Output), Matrix(kZ1Taps)};
+    case WinogradForm::s4:
+      return {Matrix(kS4Source), Matrix(kS4Output), Matrix(kS4Taps)};
     case WinogradForm::s2:
       return {Matrix(kS2Source), Matrix(kS2Output), Matrix(kS2Taps)};
     case WinogradForm::s1:

@@ -24,11 +24,12 @@ namespace convoy {
 /// a third of the error of the usual 0, 1, -1, 2, -2), f2 2 x 2 outputs with 16.
 /// z2 and z1 are for whole images of 2 x 2 and 1 x 1 pixels within a frame of zeros, of
 /// which most taps see only zeros: 9 products and 1.
-/// s2 and s1 are for convolutions of step 2: 2 x 2 outputs with 25 products, and images
-/// of 2 x 2 pixels within a frame of zeros, which have one output, with 4.
+/// s4, s2 and s1 are for convolutions of step 2: 4 x 4 outputs with 81 products, 2 x 2
+/// with 25, and images of 2 x 2 pixels within a frame of zeros, which have one output,
+/// with 4.
 /// p1 and p2 are for a single tap, of step 1 and 2: nothing is saved, but what is a
 /// matrix product is computed as one.
-enum class WinogradForm { f4, f2, z2, z1, s2, s1, p1, p2 };
+enum class WinogradForm { f4, f2, z2, z1, s4, s2, s1, p1, p2 };
 
 /// How many numbers a form has along each side.
 struct WinogradSize {
@@ -50,6 +51,8 @@ constexpr WinogradSize size_of(WinogradForm form) {
       return {2, 3, 2};
     case WinogradForm::z1:
       return {1, 1, 1};
+    case WinogradForm::s4:
+      return {9, 9, 4, 2};
     case WinogradForm::s2:
       return {5, 5, 2, 2};
     case WinogradForm::s1:

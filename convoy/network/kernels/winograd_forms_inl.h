@@ -177,6 +177,75 @@ struct Z1 : OnePixel {
   }
 };
 
+struct S4 {
+  static constexpr int kSrc = 9, kProducts = 9, kDst = 4;
+  static constexpr float kC = 1.0f / 2, kD = 3.0f / 2, kCc = kC * kC, kDd = kD * kD;
+  static constexpr float kGc = 1 / (2 * kC * (kCc - kDd)),
+                         kGd = 1 / (2 * kD * (kDd - kCc));
+
+  static HWY_INLINE void source(const V* x, V* p) {
+    const V odd_c = add_times(x[6], -kDd, x[2]);
+    const V even_c = times(kC, add_times(x[4], -kDd, x[0]));
+    p[0] = hn::Add(odd_c, even_c);
+    p[1] = hn::Sub(odd_c, even_c);
+    const V odd_d = add_times(x[6], -kCc, x[2]);
+    const V even_d = times(kD, add_times(x[4], -kCc, x[0]));
+    p[2] = hn::Add(odd_d, even_d);
+    p[3] = hn::Sub(odd_d, even_d);
+    p[4] = add_times(add_times(x[8], -(kCc + kDd), x[4]), kCc * kDd, x[0]);
+    for (int i = 0; i < 4; ++i) p[5 + i] = x[1 + 2 * i];
+  }
+  static HWY_INLINE void source_turned(const V* p, V* x) {
+    const V sum_c = hn::Add(p[0], p[1]), difference_c = hn::Sub(p[0], p[1]);
+    const V sum_d = hn::Add(p[2], p[3]), difference_d = hn::Sub(p[2], p[3]);
+    x[0] = add_times(add_times(times(kCc * kDd, p[4]), -kC * kDd, difference_c),
+                     -kD * kCc, difference_d);
+    x[2] = add_times(times(-kDd, sum_c), -kCc, sum_d);
+    x[4] = add_times(add_times(times(-(kCc + kDd), p[4]), kC, difference_c), kD,
+                     difference_d);
+    x[6] = hn::Add(sum_c, sum_d);
+    x[8] = p[4];
+    for (int i = 0; i < 4; ++i) x[1 + 2 * i] = p[5 + i];
+  }
+  static HWY_INLINE void output(const V* p, V* y) {
+    const V sum_c = hn::Add(p[0], p[1]), difference_c = hn::Sub(p[0], p[1]);
+    const V sum_d = hn::Add(p[2], p[3]), difference_d = hn::Sub(p[2], p[3]);
+    y[0] = hn::Add(p[5], hn::Add(sum_c, sum_d));
+    y[1] = add_times(add_times(p[6], kC, difference_c), kD, difference_d);
+    y[2] = add_times(add_times(p[7], kCc, sum_c), kDd, sum_d);
+    y[3] = add_times(add_times(hn::Add(p[4], p[8]), kCc * kC, difference_c), kDd * kD,
+                     difference_d);
+  }
+  static HWY_INLINE void output_turned(const V* y, V* p) {
+    const V even_c = add_times(y[0], kCc, y[2]);
+    const V odd_c = times(kC, add_times(y[1], kCc, y[3]));
+    p[0] = hn::Add(even_c, odd_c);
+    p[1] = hn::Sub(even_c, odd_c);
+    const V even_d = add_times(y[0], kDd, y[2]);
+    const V odd_d = times(kD, add_times(y[1], kDd, y[3]));
+    p[2] = hn::Add(even_d, odd_d);
+    p[3] = hn::Sub(even_d, odd_d);
+    p[4] = y[3];
+    for (int i = 0; i < 4; ++i) p[5 + i] = y[i];
+  }
+  static HWY_INLINE void taps(const V* w, V* p) {
+    const V first_c = times(kGc, w[0]), last_c = times(kGc * kC, w[2]);
+    p[0] = hn::Add(last_c, first_c);
+    p[1] = hn::Sub(last_c, first_c);
+    const V first_d = times(kGd, w[0]), last_d = times(kGd * kD, w[2]);
+    p[2] = hn::Add(last_d, first_d);
+    p[3] = hn::Sub(last_d, first_d);
+    p[4] = w[2];
+    for (int i = 0; i < 4; ++i) p[5 + i] = w[1];
+  }
+  static HWY_INLINE void taps_turned(const V* p, V* w) {
+    w[0] = add_times(times(kGc, hn::Sub(p[0], p[1])), kGd, hn::Sub(p[2], p[3]));
+    w[1] = hn::Add(hn::Add(p[5], p[6]), hn::Add(p[7], p[8]));
+    w[2] = add_times(add_times(p[4], kGc * kC, hn::Add(p[0], p[1])), kGd * kD,
+                     hn::Add(p[2], p[3]));
+  }
+};
+
 struct S2 {
   static constexpr int kSrc = 5, kProducts = 5, kDst = 2;
 
@@ -246,6 +315,8 @@ HWY_INLINE void with_form(WinogradForm form, const Work& work) {
       return work(Z2());
     case WinogradForm::z1:
       return work(Z1());
+    case WinogradForm::s4:
+      return work(S4());
     case WinogradForm::s2:
       return work(S2());
     case WinogradForm::s1:

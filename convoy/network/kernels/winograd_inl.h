@@ -17,7 +17,7 @@ using Map = void (*)(const V*, V*);
 
 // As far apart as pixels of sixteen channels by sixteen images.
 constexpr int kMostPixelStride = kPack * kPack;
-alignas(64) constexpr float kZeroRow[5 * kMostPixelStride + kPack] = {};
+alignas(64) constexpr float kZeroRow[8 * kMostPixelStride + kPack] = {};
 
 // Images are read and written in strides of a channel, which no processor foresees: so
 // the pixels of the channel after the next are fetched while one is computed.
@@ -38,11 +38,11 @@ HWY_INLINE void to_products(const TileToProducts& tile) {
     const int ahead = channel + kChannelsAhead < tile.channels ? kChannelsAhead : 0;
     for (int v = 0; v < kPack; v += kWidth) {
       V half[kOut * kIn];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int j = 0; j < kIn; ++j) {
         V column[kIn], mapped[kOut];
         if (j >= tile.inside.left && j < tile.inside.right) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
           for (int i = 0; i < kIn; ++i) {
             const float* pixel = rows[i] + j * tile.image_pixel;
             column[i] = hn::LoadU(d, pixel + v);
@@ -50,23 +50,23 @@ HWY_INLINE void to_products(const TileToProducts& tile) {
           }
           kMap(column, mapped);
         } else {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
           for (int i = 0; i < kOut; ++i) mapped[i] = hn::Zero(d);
         }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int i = 0; i < kOut; ++i) half[i * kIn + j] = mapped[i];
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < kOut; ++i) {
         V mapped[kOut];
         kMap(half + i * kIn, mapped);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int j = 0; j < kOut; ++j) {
           hn::StoreU(mapped[j], d, products + (i * kOut + j) * tile.product + v);
         }
       }
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < kIn; ++i) rows[i] += steps[i];
   }
 }
@@ -105,23 +105,23 @@ HWY_INLINE void from_products(const TileFromProducts& tile) {
                                   : 0;
     for (int v = 0; v < kPack; v += kWidth) {
       V half[kOut * kIn];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int j = 0; j < kIn; ++j) {
         V column[kIn], mapped[kOut];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int i = 0; i < kIn; ++i) {
           column[i] = hn::LoadU(d, products + (i * kIn + j) * tile.product + v);
         }
         kMap(column, mapped);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int i = 0; i < kOut; ++i) half[i * kIn + j] = mapped[i];
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < kOut; ++i) {
         if (i < tile.inside.top || i >= tile.inside.bottom) continue;
         V mapped[kOut];
         kMap(half + i * kIn, mapped);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int j = 0; j < kOut; ++j) {
           if (j < tile.inside.left || j >= tile.inside.right) continue;
           float* pixel = image + i * tile.image_row + j * kPack;
@@ -211,14 +211,14 @@ HWY_INLINE void some_taps_to_products(const float* from, float* products,
     const V column[3] = {taps[j], taps[3 + j], taps[6 + j]};
     V mapped[F::kProducts];
     F::taps(column, mapped);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < F::kProducts; ++i) half[i * 3 + j] = mapped[i];
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < F::kProducts; ++i) {
     V mapped[F::kProducts];
     F::taps(half + i * 3, mapped);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int j = 0; j < F::kProducts; ++j) {
       hn::StoreU(mapped[j], d, products + (i * F::kProducts + j) * product);
     }
@@ -230,10 +230,10 @@ HWY_INLINE void some_taps_from_products(const float* products, std::size_t produ
                                         bool accumulate, float* to) {
   const D d;
   V taps[kTaps], half[3 * F::kProducts];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int j = 0; j < F::kProducts; ++j) {
     V column[F::kProducts], mapped[3];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < F::kProducts; ++i) {
       column[i] = hn::LoadU(d, products + (i * F::kProducts + j) * product);
     }
