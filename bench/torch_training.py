@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's side of compare_accuracy.py: the training that a run's settings describe.
 
-  bench/torch_training.py RUN/config.yaml [--data FOLDER] [--threads 2]
+  bench/torch_training.py RUN/config.yaml [--data FOLDER] [--threads 2] [--keep FOLDER]
 
 What a user of PyTorch writes: SGD on a new permutation every epoch, the last batch as it
-comes. Reads convoy's data files; prints one line of JSON.
+comes. Reads convoy's data files; prints one line of JSON. With --keep every epoch's end stays
+in FOLDER, and a training that was stopped goes on from the last.
 """
 
 import argparse
 import json
 import pathlib
 import sys
+import tempfile
 import time
 
 import numpy
@@ -60,6 +62,35 @@ def train_epoch(model, optimizer, images, labels, batches):
         optimizer.step()
 
 
+def save(path, model, optimizer, seconds):
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
+                "random": torch.get_rng_state(), "seconds": seconds}, path.with_suffix(".part"))
+    path.with_suffix(".part").rename(path)
+
+
+def load(path, model, optimizer):
+    """Takes up the training that `save` wrote; returns the seconds it had taken."""
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    return state["seconds"]
+
+
+def train(model, optimizer, images, labels, used, settings, keep):
+    """Returns the seconds that all epochs took, those before a stop among them."""
+    files = [keep / f"epoch_{epoch}.pt" for epoch in range(1, settings["epochs"] + 1)]
+    done = sum(file.exists() for file in files)
+    seconds = load(files[done - 1], model, optimizer) if done else 0
+    for file in files[done:]:
+        begin = time.monotonic()
+        batches = used[torch.randperm(len(used))].split(settings["batch_size"])
+        train_epoch(model.train(), optimizer, images, labels, batches)
+        seconds += time.monotonic() - begin
+        save(file, model, optimizer, seconds)
+    return seconds
+
+
 def accuracy(model, images, labels):
     with torch.no_grad():
         found = [model(part).argmax(1) for part in images.split(EVALUATED_AT_ONCE)]
@@ -71,6 +102,7 @@ def arguments():
     parser.add_argument("settings", type=pathlib.Path)
     parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for every epoch's end")
     return parser.parse_args()
 
 
@@ -90,11 +122,9 @@ def main():
     model = MODELS[settings["model"]["name"]]()
     optimizer = torch.optim.SGD(model.parameters(), lr=settings["optimizer"]["lr"],
                                 momentum=settings["optimizer"]["momentum"])
-    begin = time.monotonic()
-    for _ in range(settings["train"]["epochs"]):
-        batches = used[torch.randperm(len(used))].split(settings["train"]["batch_size"])
-        train_epoch(model.train(), optimizer, images, labels, batches)
-    seconds = time.monotonic() - begin
+    with tempfile.TemporaryDirectory() as forgotten:
+        keep = options.keep or pathlib.Path(forgotten)
+        seconds = train(model, optimizer, images, labels, used, settings["train"], keep)
     print(json.dumps({"seconds": seconds, "torch": torch.__version__,
                       "accuracy": accuracy(model.eval(), test_images, test_labels)}))
 
