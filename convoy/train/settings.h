@@ -196,8 +196,9 @@ struct CheckpointSettings {
 };
 
 struct EvalSettings {
-  bool flip = false;  // logits are the mean of those of an image and its mirror image
-  int shift = 0;      // 0: none; else also of views moved by so many pixels
+  int every_epochs = 1;  // from one evaluation to the next; the last epoch has one, too
+  bool flip = false;     // logits are the mean of those of an image and its mirror image
+  int shift = 0;         // 0: none; else also of views moved by so many pixels
 
   bool operator==(const EvalSettings&) const = default;
 };

@@ -130,6 +130,7 @@ const std::vector<Setting>& table() {
       {PLACE(checkpoint.best_metric), Choices{"accuracy", "loss"}, "what is best, on the validation set, or without one on the test set"},
       {PLACE(checkpoint.upload), kAny, "where best and last go as well: s3://bucket/prefix; empty: nowhere"},
       {PLACE(checkpoint.upload_deadline), from_to(1, 86400), "seconds that the end of a run waits for uploads"},
+      {PLACE(eval.every_epochs), from(1), "epochs from one evaluation to the next; the last has one in any case"},
       {PLACE(eval.flip), kAny, "evaluate the mean of an image's logits and its mirror image's"},
       {PLACE(eval.shift), from_to(0, 8), "evaluate also images moved by so many pixels, up left and down right, for half of the mean; 0: none"},
       {PLACE(run.dir), kAny, "folder in which runs get theirs"},

@@ -123,7 +123,7 @@ void Trainer::finish_files(RunFolder& folder, const Records& records,
   events_->finish(outcome.code != ExitCode::stopped, outcome.code == ExitCode::done);
 }
 
-/// Each epoch is judged on the validation set, or without one on the test set, whose last
+/// Epochs are judged on the validation set, or without one on the test set, whose last
 /// result is the outcome's.
 void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& outcome) {
   Position from = first_position();
@@ -143,12 +143,20 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
     events_->tensors(from.epoch, records.steps(), work_.layout, values_,
                      updates_->gradients());
     average_epoch(records);
-    const EvaluationResult judged = evaluate(judged_split(), records, outcome);
+    std::optional<EvaluationResult> judged;
+    if (is_judged(records)) judged = evaluate(judged_split(), records, outcome);
     if (outcome.code != ExitCode::done) return;
     more = records.steps() < steps_planned() && goes_on(records, outcome);
     if (!more && judged_split() == "test") outcome.test = judged;
-    save_epoch(judged.sum, records, /*last=*/!more);
+    const bool best = judged && note_best(judged->sum, records);
+    save_epoch(records, best, /*last=*/!more);
   }
+}
+
+/// Whether an evaluation follows the epoch that has just ended.
+bool Trainer::is_judged(const Records& records) const {
+  return records.epoch() % settings_.eval.every_epochs == 0 ||
+         records.steps() >= steps_planned();
 }
 
 void Trainer::train_epoch(Position from, Records& records, const StopRequest& stop,

@@ -121,11 +121,12 @@ class Trainer {
   void declare_cut_short(const Records& records, const StopRequest& stop,
                          Outcome& outcome) const;
   bool is_over(const Records& records, const Update& update, Outcome& outcome) const;
+  bool is_judged(const Records& records) const;
   void average_epoch(const Records& records);
   bool goes_on(Records& records, Outcome& outcome) const;
   EvaluationResult evaluate(std::string_view split, Records& records, Outcome& outcome);
   bool note_best(const LossSum& judged, const Records& records);
-  void save_epoch(const LossSum& judged, const Records& records, bool last);
+  void save_epoch(const Records& records, bool best, bool last);
   RankTotals totals() const;
   std::vector<RankTotals> agree_on_weights();
   void save(const Records& records, bool evaluated, bool best = false);

@@ -110,9 +110,8 @@ void Trainer::save_at_end(const Records& records) {
   if (writer_) writer_->finish();
 }
 
-/// After an epoch's evaluation: if it is the best one, the last one, or due.
-void Trainer::save_epoch(const LossSum& judged, const Records& records, bool last) {
-  const bool best = note_best(judged, records);
+/// After an epoch and its evaluation: if it is the best one, the last one, or due.
+void Trainer::save_epoch(const Records& records, bool best, bool last) {
   const int every = settings_.checkpoint.every_epochs;
   const bool due = every > 0 && records.epoch() % every == 0;
   if (best || last || due) save(records, /*evaluated=*/true, best);

@@ -45,15 +45,19 @@ class Recipe : public testing::Test {
     return json::parse(read_text(here.path() / name / "summary.json"));
   }
 
-  /// What the records of steps have under `key`.
-  std::vector<double> of_steps(const std::string& name, const std::string& key) const {
+  /// What a run's records of a kind have under `key`.
+  std::vector<double> recorded(const std::string& name, const std::string& kind,
+                               const std::string& key) const {
     std::vector<double> numbers;
     std::istringstream text(read_text(here.path() / name / "metrics.jsonl"));
     for (std::string line; std::getline(text, line);) {
       const json record = json::parse(line);
-      if (record.at("kind") == "step") numbers.push_back(record.at(key));
+      if (record.at("kind") == kind) numbers.push_back(record.at(key));
     }
     return numbers;
+  }
+  std::vector<double> of_steps(const std::string& name, const std::string& key) const {
+    return recorded(name, "step", key);
   }
 
   CheckpointState saved(const std::string& name) const {
@@ -122,6 +126,26 @@ TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
     EXPECT_NE(views.at("test").at("loss"), plain.at("test").at("loss"));
   }
   EXPECT_NE(moved.at("test").at("loss"), all.at("test").at("loss"));
+}
+
+TEST_F(Recipe, EvaluatesTheEpochsItIsToldToAndTheLast) {
+  settings.train.epochs = 5;
+  const json always = train("always");
+  settings.eval.every_epochs = 2;
+  const json sometimes = train("sometimes");
+
+  EXPECT_THAT(recorded("always", "eval", "epoch"), testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(recorded("sometimes", "eval", "epoch"), testing::ElementsAre(2, 4, 5));
+  EXPECT_EQ(sometimes.at("weights_sha256"), always.at("weights_sha256"));
+  EXPECT_EQ(sometimes.at("test"), always.at("test"));
+}
+
+TEST_F(Recipe, EvaluatesTheEpochThatTheLastStepIsIn) {
+  settings.eval.every_epochs = 9;
+  settings.train.max_steps = 7;
+
+  EXPECT_TRUE(train("a").contains("test"));
+  EXPECT_THAT(recorded("a", "eval", "epoch"), testing::ElementsAre(2));
 }
 
 TEST_F(Recipe, RecordsTheRateOfEachStep) {

@@ -190,6 +190,19 @@ TEST_P(ResumeAtStep, GoesOnWithWhatEvaluationsDecided) {
   EXPECT_EQ(records("cut"), records("whole"));
 }
 
+TEST_P(ResumeAtStep, EvaluatesTheEpochsThatAWholeRunDoes) {
+  Settings settings = settings_of("lenet5");
+  settings.train.epochs = 3;
+  settings.eval.every_epochs = 2;
+  train(settings, "whole");
+
+  train(settings, "cut", 2, GetParam());
+  train(going_on(settings, here.path() / "cut"), "cut");
+
+  EXPECT_EQ(weights("cut"), weights("whole"));
+  EXPECT_EQ(records("cut"), records("whole"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Any, ResumeAtStep, testing::Values<std::size_t>(1, 2, 3, 4));
 
 TEST_F(Resume, OfARunThatIsDoneEvaluatesItAgain) {

@@ -171,6 +171,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  upload: \"\"\n"
             "  upload_deadline: 600\n"
             "eval:\n"
+            "  every_epochs: 1\n"
             "  flip: false\n"
             "  shift: 0\n"
             "run:\n"
@@ -337,8 +338,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                   .latency_us = 5,
                   .bandwidth_gbps = 1,
                   .server_gbps = 40};
-  settings.eval.flip = true;
-  settings.eval.shift = 1;
+  settings.eval = {.every_epochs = 3, .flip = true, .shift = 1};
   settings.cluster.threads = 2;
   settings.network = {.kernels = "reference", .winograd = "f2"};
   settings.run = {.dir = "/tmp/a b",
