@@ -124,6 +124,7 @@ def main():
                                 momentum=settings["optimizer"]["momentum"])
     with tempfile.TemporaryDirectory() as forgotten:
         keep = options.keep or pathlib.Path(forgotten)
+        keep.mkdir(parents=True, exist_ok=True)
         seconds = train(model, optimizer, images, labels, used, settings["train"], keep)
     print(json.dumps({"seconds": seconds, "torch": torch.__version__,
                       "accuracy": accuracy(model.eval(), test_images, test_labels)}))
