@@ -14,6 +14,12 @@ HWY_INLINE V add_times(V sum, float factor, V v) {
   return hn::MulAdd(hn::Set(D(), factor), v, sum);
 }
 
+/// p = a + b, a - b.
+HWY_INLINE void add_and_subtract(V a, V b, V* p) {
+  p[0] = hn::Add(a, b);
+  p[1] = hn::Sub(a, b);
+}
+
 struct F4 {
   static constexpr int kSrc = 6, kProducts = 6, kDst = 4;
   static constexpr float kA = 5.0f / 8, kB = 3.0f / 2, kAa = kA * kA, kBb = kB * kB;
@@ -24,12 +30,10 @@ struct F4 {
     p[0] = add_times(add_times(x[4], -(kAa + kBb), x[2]), kAa * kBb, x[0]);
     const V even_a = add_times(x[4], -kBb, x[2]);
     const V odd_a = times(kA, add_times(x[3], -kBb, x[1]));
-    p[1] = hn::Add(even_a, odd_a);
-    p[2] = hn::Sub(even_a, odd_a);
+    add_and_subtract(even_a, odd_a, p + 1);
     const V even_b = add_times(x[4], -kAa, x[2]);
     const V odd_b = times(kB, add_times(x[3], -kAa, x[1]));
-    p[3] = hn::Add(even_b, odd_b);
-    p[4] = hn::Sub(even_b, odd_b);
+    add_and_subtract(even_b, odd_b, p + 3);
     p[5] = add_times(add_times(x[5], -(kAa + kBb), x[3]), kAa * kBb, x[1]);
   }
   static HWY_INLINE void source_turned(const V* p, V* x) {
@@ -56,24 +60,20 @@ struct F4 {
     p[0] = y[0];
     const V even_a = add_times(y[0], kAa, y[2]);
     const V odd_a = times(kA, add_times(y[1], kAa, y[3]));
-    p[1] = hn::Add(even_a, odd_a);
-    p[2] = hn::Sub(even_a, odd_a);
+    add_and_subtract(even_a, odd_a, p + 1);
     const V even_b = add_times(y[0], kBb, y[2]);
     const V odd_b = times(kB, add_times(y[1], kBb, y[3]));
-    p[3] = hn::Add(even_b, odd_b);
-    p[4] = hn::Sub(even_b, odd_b);
+    add_and_subtract(even_b, odd_b, p + 3);
     p[5] = y[3];
   }
   static HWY_INLINE void taps(const V* w, V* p) {
     p[0] = times(kG0, w[0]);
     const V even_a = times(kGa, add_times(w[0], kAa, w[2])),
             odd_a = times(kGa * kA, w[1]);
-    p[1] = hn::Add(even_a, odd_a);
-    p[2] = hn::Sub(even_a, odd_a);
+    add_and_subtract(even_a, odd_a, p + 1);
     const V even_b = times(kGb, add_times(w[0], kBb, w[2])),
             odd_b = times(kGb * kB, w[1]);
-    p[3] = hn::Add(even_b, odd_b);
-    p[4] = hn::Sub(even_b, odd_b);
+    add_and_subtract(even_b, odd_b, p + 3);
     p[5] = w[2];
   }
   static HWY_INLINE void taps_turned(const V* p, V* w) {
@@ -113,8 +113,7 @@ struct F2 {
   static HWY_INLINE void taps(const V* w, V* p) {
     const V even = times(0.5f, hn::Add(w[0], w[2])), odd = times(0.5f, w[1]);
     p[0] = w[0];
-    p[1] = hn::Add(even, odd);
-    p[2] = hn::Sub(even, odd);
+    add_and_subtract(even, odd, p + 1);
     p[3] = w[2];
   }
   static HWY_INLINE void taps_turned(const V* p, V* w) {
@@ -186,12 +185,10 @@ struct S4 {
   static HWY_INLINE void source(const V* x, V* p) {
     const V odd_c = add_times(x[6], -kDd, x[2]);
     const V even_c = times(kC, add_times(x[4], -kDd, x[0]));
-    p[0] = hn::Add(odd_c, even_c);
-    p[1] = hn::Sub(odd_c, even_c);
+    add_and_subtract(odd_c, even_c, p);
     const V odd_d = add_times(x[6], -kCc, x[2]);
     const V even_d = times(kD, add_times(x[4], -kCc, x[0]));
-    p[2] = hn::Add(odd_d, even_d);
-    p[3] = hn::Sub(odd_d, even_d);
+    add_and_subtract(odd_d, even_d, p + 2);
     p[4] = add_times(add_times(x[8], -(kCc + kDd), x[4]), kCc * kDd, x[0]);
     for (int i = 0; i < 4; ++i) p[5 + i] = x[1 + 2 * i];
   }
@@ -219,22 +216,18 @@ struct S4 {
   static HWY_INLINE void output_turned(const V* y, V* p) {
     const V even_c = add_times(y[0], kCc, y[2]);
     const V odd_c = times(kC, add_times(y[1], kCc, y[3]));
-    p[0] = hn::Add(even_c, odd_c);
-    p[1] = hn::Sub(even_c, odd_c);
+    add_and_subtract(even_c, odd_c, p);
     const V even_d = add_times(y[0], kDd, y[2]);
     const V odd_d = times(kD, add_times(y[1], kDd, y[3]));
-    p[2] = hn::Add(even_d, odd_d);
-    p[3] = hn::Sub(even_d, odd_d);
+    add_and_subtract(even_d, odd_d, p + 2);
     p[4] = y[3];
     for (int i = 0; i < 4; ++i) p[5 + i] = y[i];
   }
   static HWY_INLINE void taps(const V* w, V* p) {
     const V first_c = times(kGc, w[0]), last_c = times(kGc * kC, w[2]);
-    p[0] = hn::Add(last_c, first_c);
-    p[1] = hn::Sub(last_c, first_c);
+    add_and_subtract(last_c, first_c, p);
     const V first_d = times(kGd, w[0]), last_d = times(kGd * kD, w[2]);
-    p[2] = hn::Add(last_d, first_d);
-    p[3] = hn::Sub(last_d, first_d);
+    add_and_subtract(last_d, first_d, p + 2);
     p[4] = w[2];
     for (int i = 0; i < 4; ++i) p[5 + i] = w[1];
   }
