@@ -13,7 +13,6 @@ import argparse
 import json
 import pathlib
 import sys
-import tempfile
 import time
 
 import numpy
@@ -62,32 +61,48 @@ def train_epoch(model, optimizer, images, labels, batches):
         optimizer.step()
 
 
-def save(path, model, optimizer, seconds):
-    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
-                "random": torch.get_rng_state(), "seconds": seconds}, path.with_suffix(".part"))
-    path.with_suffix(".part").rename(path)
+def identity(settings):
+    """What the epochs of one training have in common."""
+    train = {**settings["train"], "epochs": "any"}
+    return {**{name: settings[name] for name in ("model", "data", "optimizer")}, "train": train}
 
 
-def load(path, model, optimizer):
-    """Takes up the training that `save` wrote; returns the seconds it had taken."""
-    state = torch.load(path)
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    torch.set_rng_state(state["random"])
-    return state["seconds"]
+def save(folder, epoch, state):
+    part = folder / "part"
+    torch.save(state, part)
+    part.rename(folder / f"epoch_{epoch}.pt")
+
+
+def load(folder, epochs, settings, model, optimizer):
+    """Takes up the last epoch kept, if any; returns its number and the seconds up to it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for epoch in range(epochs, 0, -1):
+        path = folder / f"epoch_{epoch}.pt"
+        if not path.exists():
+            continue
+        state = torch.load(path)
+        if state["settings"] != identity(settings):
+            sys.exit(f"{path}: is of a training with other settings")
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"])
+        return epoch, state["seconds"]
+    return 0, 0
 
 
 def train(model, optimizer, images, labels, used, settings, keep):
     """Returns the seconds that all epochs took, those before a stop among them."""
-    files = [keep / f"epoch_{epoch}.pt" for epoch in range(1, settings["epochs"] + 1)]
-    done = sum(file.exists() for file in files)
-    seconds = load(files[done - 1], model, optimizer) if done else 0
-    for file in files[done:]:
+    epochs, batch = settings["train"]["epochs"], settings["train"]["batch_size"]
+    done, seconds = load(keep, epochs, settings, model, optimizer) if keep else (0, 0)
+    for epoch in range(done + 1, epochs + 1):
         begin = time.monotonic()
-        batches = used[torch.randperm(len(used))].split(settings["batch_size"])
+        batches = used[torch.randperm(len(used))].split(batch)
         train_epoch(model.train(), optimizer, images, labels, batches)
         seconds += time.monotonic() - begin
-        save(file, model, optimizer, seconds)
+        if keep:
+            save(keep, epoch, {"settings": identity(settings), "model": model.state_dict(),
+                               "optimizer": optimizer.state_dict(),
+                               "random": torch.get_rng_state(), "seconds": seconds})
     return seconds
 
 
@@ -122,10 +137,7 @@ def main():
     model = MODELS[settings["model"]["name"]]()
     optimizer = torch.optim.SGD(model.parameters(), lr=settings["optimizer"]["lr"],
                                 momentum=settings["optimizer"]["momentum"])
-    with tempfile.TemporaryDirectory() as forgotten:
-        keep = options.keep or pathlib.Path(forgotten)
-        keep.mkdir(parents=True, exist_ok=True)
-        seconds = train(model, optimizer, images, labels, used, settings["train"], keep)
+    seconds = train(model, optimizer, images, labels, used, settings, options.keep)
     print(json.dumps({"seconds": seconds, "torch": torch.__version__,
                       "accuracy": accuracy(model.eval(), test_images, test_labels)}))
 

@@ -14,7 +14,7 @@ namespace {
 // So much of one transformed operand that both share a cache with the rest, unless that
 // were too few columns to be worth transforming taps.
 constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
-// More than f4 has: fewer columns are then enough.
+// More than f4 has: half of the columns are then as many bytes.
 constexpr int kManyProducts = 36;
 
 int parts(int length, int part) { return (length + part - 1) / part; }
