@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
 
 #include "convoy/base/random.h"
+#include "tests/params/one_segment.h"
 
 namespace convoy {
 namespace {
@@ -14,20 +14,13 @@ namespace {
 // More than two of the chunks that a task takes, and no multiple of anything.
 constexpr std::size_t kSize = 40'003;
 
-Layout one_segment() {
-  LayoutBuilder builder(/*unit_multiple=*/1);
-  builder.begin_unit();
-  builder.add("w", {kSize}, Role::weight);
-  return std::move(builder).build();
-}
-
 void fill(std::uint32_t label, FlatBuffer& buffer) {
   const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
   for (std::size_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = random.uniform(i);
 }
 
 TEST(MovingAverage, StartsFromTheNumbersAndFollowsThem) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2);
   MovingAverage average(layout, 0.75, team);
   FlatBuffer numbers(layout);
@@ -47,7 +40,7 @@ TEST(MovingAverage, StartsFromTheNumbersAndFollowsThem) {
 }
 
 TEST(MovingAverage, WithoutADecayIsTheMean) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2);
   MovingAverage average(layout, std::nullopt, team);
   FlatBuffer numbers(layout);
@@ -64,7 +57,7 @@ TEST(MovingAverage, WithoutADecayIsTheMean) {
 }
 
 TEST(MovingAverage, IsTheSameInPartsAndOnAnyNumberOfThreads) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(3), alone(1);
   MovingAverage whole(layout, 0.9, team), parts(layout, 0.9, alone);
   FlatBuffer numbers(layout);

@@ -9,19 +9,13 @@
 #include <vector>
 
 #include "convoy/base/random.h"
+#include "tests/params/one_segment.h"
 
 namespace convoy {
 namespace {
 
 // More than two of the chunks that a task takes, and no multiple of anything.
 constexpr std::size_t kSize = 40'003;
-
-Layout one_segment() {
-  LayoutBuilder builder(/*unit_multiple=*/1);
-  builder.begin_unit();
-  builder.add("w", {kSize}, Role::weight);
-  return std::move(builder).build();
-}
 
 void fill(std::uint32_t label, FlatBuffer& buffer) {
   const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
@@ -51,7 +45,7 @@ struct SgdCase {
 class SgdWith : public testing::TestWithParam<SgdCase> {};
 
 TEST_P(SgdWith, FollowsTheFormulaForThreeSteps) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2);
   FlatBuffer values(layout), gradients(layout);
   fill(0, values);
@@ -73,7 +67,7 @@ TEST_P(SgdWith, FollowsTheFormulaForThreeSteps) {
 }
 
 TEST_P(SgdWith, UpdatesInPartsAndInAnyOrderAsTheWhole) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2), alone(1);
   FlatBuffer whole(layout), parts(layout), gradients(layout);
   fill(0, whole);
@@ -108,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(Sgd, LeavesAloneWhatIsOutsideTheRange) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2);
   FlatBuffer values(layout), before(layout), gradients(layout);
   fill(0, values);
@@ -204,7 +198,7 @@ TEST(Sgd, LeavesAFrozenSegmentAlone) {
 }
 
 TEST(Sgd, TakesAnotherMomentumFromTheNextUpdate) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(1);
   FlatBuffer values(layout), gradients(layout);
   gradients.data()[0] = 1;
@@ -218,7 +212,7 @@ TEST(Sgd, TakesAnotherMomentumFromTheNextUpdate) {
 }
 
 TEST(Sgd, TakesAnotherRateFromTheNextUpdate) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(1);
   FlatBuffer values(layout), gradients(layout);
   gradients.data()[0] = 1;

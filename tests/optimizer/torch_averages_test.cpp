@@ -9,6 +9,7 @@
 #include "convoy/optimizer/moving_average.h"
 #include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
+#include "tests/params/one_segment.h"
 
 namespace convoy {
 namespace {
@@ -37,10 +38,7 @@ void expect_near(const json& expected, std::span<const float> found, double tole
 }
 
 void expect_average(const json& expected, std::optional<double> decay) {
-  LayoutBuilder builder(/*unit_multiple=*/1);
-  builder.begin_unit();
-  builder.add("w", {kSize}, Role::weight);
-  const Layout layout = std::move(builder).build();
+  const Layout layout = one_segment(kSize);
   ThreadTeam team(2);
   MovingAverage average(layout, decay, team);
   FlatBuffer numbers(layout);

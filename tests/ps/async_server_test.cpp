@@ -12,6 +12,7 @@
 #include "convoy/base/random.h"
 #include "convoy/optimizer/adam.h"
 #include "convoy/optimizer/sgd.h"
+#include "tests/params/one_segment.h"
 
 namespace convoy {
 namespace {
@@ -22,13 +23,6 @@ using testing::HasSubstr;
 // More than one of the chunks that a task takes, and no multiple of anything.
 constexpr std::size_t kSize = 20'003;
 constexpr StepRates kRates = {.rate = 0.1, .momentum = 0.9};
-
-Layout one_segment() {
-  LayoutBuilder builder(/*unit_multiple=*/1);
-  builder.begin_unit();
-  builder.add("w", {kSize}, Role::weight);
-  return std::move(builder).build();
-}
 
 void fill(std::uint32_t label, FlatBuffer& buffer) {
   const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
@@ -53,7 +47,7 @@ struct Training {
   }
   std::string digest() const { return weights_sha256(layout, values); }
 
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   const Range everything{0, kSize};
   ThreadTeam team{2};
   FlatBuffer values{layout}, gradients{layout};
@@ -421,7 +415,7 @@ TEST(AsyncServer, GoesOnFromWhereACheckpointWas) {
 }
 
 TEST(AsyncServer, SaysTheBytesOfCopiesAndSquares) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kSize);
   const Range half = {0, kSize / 2};
   AsyncServerOptions options = {.batches = {1, 1, 1}};
   EXPECT_EQ(async_server_bytes(options, layout, half), 0u);

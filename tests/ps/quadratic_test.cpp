@@ -21,23 +21,16 @@
 #include <array>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "convoy/base/random.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/ps/async_server.h"
+#include "tests/params/one_segment.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kAxes = 16;
-
-Layout one_segment() {
-  LayoutBuilder builder(/*unit_multiple=*/1);
-  builder.begin_unit();
-  builder.add("w", {kAxes}, Role::weight);
-  return std::move(builder).build();
-}
 
 using Vector = std::array<double, kAxes>;
 
@@ -93,7 +86,7 @@ double fitting_lambda(const Problem& problem) {
 /// The values before each update.
 std::vector<Vector> path_of(const Problem& problem, std::uint64_t tau,
                             const CompensationOptions& compensation) {
-  const Layout layout = one_segment();
+  const Layout layout = one_segment(kAxes);
   ThreadTeam team(1);
   FlatBuffer values(layout), gradients(layout);
   std::ranges::fill(values.view({0, kAxes}), 1.0f);
