@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "convoy/base/random.h"
 #include "tests/params/one_segment.h"
 
