@@ -8,7 +8,7 @@
 
 #include "apps/commands.h"
 #include "convoy/base/text.h"
-#include "convoy/comm/collective_bench.h"
+#include "convoy/benchmarks/collective_bench.h"
 
 namespace convoy {
 namespace {

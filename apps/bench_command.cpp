@@ -8,8 +8,8 @@
 
 #include "apps/commands.h"
 #include "convoy/base/text.h"
-#include "convoy/train/loader_bench.h"
-#include "convoy/train/step_bench.h"
+#include "convoy/benchmarks/loader_bench.h"
+#include "convoy/benchmarks/step_bench.h"
 
 namespace convoy {
 namespace {
@@ -21,7 +21,7 @@ struct BenchArguments {
   bool layers = false;
 
   void add_to(CLI::App& command) {
-    settings.add_to(command);
+    add_setting_flags(command, settings);
     command.add_option("--seconds", options.seconds, "how long to measure (2)")
         ->check(CLI::Range(0.01, 3600.0));
     command.add_flag("--json", as_json, "one JSON object");
@@ -52,7 +52,7 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"model", result.model},
       {"batch_size", result.batch_size},
       {"threads", result.threads},
-      {"lanes", result.lanes},
+      {"lanes", result.microbatches},
       {"kernels", result.kernels},
       {"steps", result.steps},
       {"step_ms",
@@ -92,9 +92,9 @@ void print_layers(const StepBenchResult& result) {
 }
 
 void print_text(const StepBenchResult& result) {
-  fmt::print("{}, batch {}, {} threads, {} lanes, {} kernels, {} steps\n", result.model,
-             result.batch_size, result.threads, result.lanes, result.kernels,
-             result.steps);
+  fmt::print("{}, batch {}, {} threads, {} micro-batches, {} kernels, {} steps\n",
+             result.model, result.batch_size, result.threads, result.microbatches,
+             result.kernels, result.steps);
   fmt::print("step      p50 {:.3f} ms   p90 {:.3f} ms   min {:.3f} ms\n", result.p50_ms,
              result.p90_ms, result.min_ms);
   fmt::print("images/s  {}\n",

@@ -6,13 +6,13 @@
 #include <cstdlib>
 
 #include "convoy/base/clock.h"
+#include "convoy/job/rank_variables.h"
 #include "convoy/launch/launcher.h"
-#include "convoy/launch/rank_variables.h"
-#include "convoy/train/progress.h"
-#include "convoy/train/settings_compare.h"
-#include "convoy/train/settings_resolve.h"
-#include "convoy/train/settings_schema.h"
-#include "convoy/train/workload.h"
+#include "convoy/monitor/progress.h"
+#include "convoy/settings/settings_compare.h"
+#include "convoy/settings/settings_resolve.h"
+#include "convoy/settings/settings_schema.h"
+#include "convoy/setup/workload.h"
 
 namespace convoy {
 namespace {
@@ -29,15 +29,15 @@ void add_setting_flag(CLI::App& command, SettingArguments& settings,
       help + " (" + setting + ")");
 }
 
-Place place_with(int servers, const ClusterSettings& cluster,
-                 const Environment& environment) {
-  return find_place({.nproc_per_node = cluster.nproc_per_node,
-                     .nnodes = cluster.nnodes,
-                     .node_rank = cluster.node_rank,
-                     .master_addr = cluster.master_addr,
-                     .master_port = cluster.master_port,
-                     .servers = servers},
-                    environment);
+JobPlacement placement_with(int servers, const ClusterSettings& cluster,
+                            const Environment& environment) {
+  return find_placement({.nproc_per_node = cluster.nproc_per_node,
+                         .nnodes = cluster.nnodes,
+                         .node_rank = cluster.node_rank,
+                         .master_addr = cluster.master_addr,
+                         .master_port = cluster.master_port,
+                         .servers = servers},
+                        environment);
 }
 
 }  // namespace
@@ -63,13 +63,15 @@ Settings given_settings(const Environment& environment) {
                           {.names = known_names(), .folders = {}});
 }
 
-Place place_of(const Settings& settings, const Environment& environment) {
+JobPlacement placement_of(const Settings& settings, const Environment& environment) {
   const bool has_servers = settings.strategy.name.starts_with("ps_");
-  return place_with(has_servers ? settings.ps.servers : 0, settings.cluster, environment);
+  return placement_with(has_servers ? settings.ps.servers : 0, settings.cluster,
+                        environment);
 }
 
-Place place_without_servers(const Settings& settings, const Environment& environment) {
-  return place_with(0, settings.cluster, environment);
+JobPlacement placement_without_servers(const Settings& settings,
+                                       const Environment& environment) {
+  return placement_with(0, settings.cluster, environment);
 }
 
 int drawing_width(const Environment& environment) {
@@ -78,10 +80,10 @@ int drawing_width(const Environment& environment) {
   return is_terminal(stdout) ? terminal_width(stdout) : 0;
 }
 
-ExitCode launch_ranks(const Settings& settings, const Place& place,
+ExitCode launch_ranks(const Settings& settings, const JobPlacement& placement,
                       const std::vector<std::string>& command_line, bool quietly) {
   const bool draws = is_terminal(stdout) && !quietly;
-  return launch({.place = place,
+  return launch({.placement = placement,
                  .arguments = command_line,
                  .settings = to_yaml(settings),
                  .compared = compared_settings(settings),

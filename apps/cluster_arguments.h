@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "convoy/launch/place.h"
+#include "convoy/job/job_placement.h"
 
 namespace convoy {
 
@@ -23,17 +23,18 @@ Settings given_settings(const Environment& environment);
 
 /// What this process does in the training that the settings describe. With a strategy of
 /// parameter servers there are `ps.servers` of them.
-Place place_of(const Settings& settings, const Environment& environment);
+JobPlacement placement_of(const Settings& settings, const Environment& environment);
 
 /// What it does in a job whose ranks are all alike, whatever the strategy.
-Place place_without_servers(const Settings& settings, const Environment& environment);
+JobPlacement placement_without_servers(const Settings& settings,
+                                       const Environment& environment);
 
 /// Columns of the terminal that this process draws on; 0: it draws on none.
 int drawing_width(const Environment& environment);
 
 /// Starts the ranks of this node with the same command line. `quietly`: says nothing
 /// about it.
-ExitCode launch_ranks(const Settings& settings, const Place& place,
+ExitCode launch_ranks(const Settings& settings, const JobPlacement& placement,
                       const std::vector<std::string>& command_line, bool quietly);
 
 }  // namespace convoy

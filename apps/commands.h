@@ -5,27 +5,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "convoy/base/exit_code.h"
-#include "convoy/train/settings.h"
+#include "convoy/setup/setting_arguments.h"
 
 namespace convoy {
 
 /// What the chosen command does; returns how it ended.
 using Action = std::function<ExitCode()>;
 
-/// The command line's settings: "name=value" and --config files.
-struct SettingArguments {
-  std::vector<std::string> assignments;
-  std::vector<std::filesystem::path> files;
-
-  void add_to(CLI::App& command);
-  Settings resolve() const;
-};
+/// "name=value" and --config.
+void add_setting_flags(CLI::App& command, SettingArguments& arguments);
 
 /// The command line is kept in the run's summary, and given to the ranks that it starts.
 void add_train_command(CLI::App& app, Action& action,

@@ -6,16 +6,16 @@
 #include <memory>
 
 #include "apps/commands.h"
-#include "convoy/base/file.h"
+#include "convoy/acquire/get.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
-#include "convoy/data/get.h"
 #include "convoy/data/source.h"
 #include "convoy/loader/partition.h"
+#include "convoy/monitor/progress.h"
 #include "convoy/report/count_table.h"
 #include "convoy/report/heat_map.h"
-#include "convoy/train/progress.h"
-#include "convoy/train/workload.h"
+#include "convoy/setup/workload.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
@@ -112,10 +112,10 @@ std::string partition_note(const Parts& parts, std::size_t samples) {
 ExitCode partition(const PartitionArguments& arguments) {
   const Settings settings = arguments.settings.resolve();
   const ClusterSettings& cluster = settings.cluster;
-  const Dataset train = chosen_data(settings).train;
-  const Split samples = chosen_samples(settings, train);
+  const Dataset train = load_data_pair(settings).train;
+  const Split samples = split_of(settings, train);
   const Parts parts =
-      chosen_parts(settings, train, samples,
+      partition_of(settings, train, samples,
                    std::max(1, cluster.nproc_per_node) * std::max(1, cluster.nnodes));
   const std::vector<std::uint64_t> counts = label_counts(train, parts);
   const std::vector<std::string> workers = numbers_to(parts.count());
@@ -144,13 +144,13 @@ void add_partition_command(CLI::App& data_command, Action& action) {
       "Examples:\n  convoy data partition data.partition=labels -n 4\n"
       "  convoy data partition data=cifar10 data.partition=labels_unscaled -n 5 "
       "--picture parts.png\n");
-  arguments->settings.add_to(*command);
+  add_setting_flags(*command, arguments->settings);
   command->add_option_function<std::string>(
       "-n,--workers",
       [arguments](const std::string& value) {
         arguments->settings.assignments.push_back("cluster.nproc_per_node=" + value);
       },
-      "workers (ps_async), or lanes (cluster.nproc_per_node)");
+      "workers (ps_async), or micro-batches (cluster.nproc_per_node)");
   command->add_option("--picture", arguments->picture, "a PNG file to draw it in");
   command->callback(
       [arguments, &action] { action = [arguments] { return partition(*arguments); }; });

@@ -9,16 +9,16 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
-#include "apps/join.h"
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
 #include "convoy/base/text.h"
+#include "convoy/checkpoint/checkpoint.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/evaluate/evaluation_report.h"
+#include "convoy/evaluate/shared_evaluation.h"
 #include "convoy/report/confusion_picture.h"
-#include "convoy/train/checkpoint.h"
-#include "convoy/train/evaluation_report.h"
-#include "convoy/train/shared_evaluation.h"
-#include "convoy/train/workload.h"
+#include "convoy/run/job_session.h"
+#include "convoy/setup/workload.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
@@ -68,8 +68,8 @@ EvaluatedCheckpoint evaluate_on(Comm& comm, const Settings& settings,
       weights_sha256(work.layout, values, work.statistics_layout, statistics);
   expect_same_on_all_ranks(comm, work.data.test.size(), weights);
 
-  ThreadTeam team(chosen_threads(settings));
-  EvaluationOptions options = chosen_evaluation(settings);
+  ThreadTeam team(thread_count(settings));
+  EvaluationOptions options = evaluation_options(settings);
   options.predictions = predictions;
   Evaluator evaluator(work.model, work.layout, options, team);
   return {checkpoint, state.step, weights,
@@ -132,12 +132,12 @@ ExitCode eval(const EvalArguments& arguments,
   });
   const Settings settings = is_launched ? given_settings(environment)
                                         : eval_settings(arguments, target.checkpoint());
-  const Place place = place_without_servers(settings, environment);
-  if (place.duty == Duty::launch) {
-    return launch_ranks(settings, place, command_line, /*quietly=*/false);
+  const JobPlacement placement = placement_without_servers(settings, environment);
+  if (placement.role == ProcessRole::launch) {
+    return launch_ranks(settings, placement, command_line, /*quietly=*/false);
   }
-  if (place.duty == Duty::rank) {
-    return join_and_work(settings, place,
+  if (placement.role == ProcessRole::rank) {
+    return join_and_work(settings, placement,
                          [&](const Settings& own, Comm& comm, Membership&) {
                            return eval_as_rank(arguments, own, target, comm);
                          });
@@ -166,7 +166,7 @@ void add_eval_command(CLI::App& app, Action& action,
                       "folder for eval.json and confusion.png (the run's folder)");
   command->add_option("--predictions", arguments->predictions,
                       "a CSV file with what was said of each sample");
-  arguments->settings.add_to(*command);
+  add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   command->callback([arguments, command_line, &action] {
     action = [arguments, command_line] { return eval(*arguments, command_line); };

@@ -2,8 +2,8 @@
 
 #include "apps/eval_target.h"
 
+#include "convoy/remote_checkpoints/checkpoint_download.h"
 #include "convoy/s3/access.h"
-#include "convoy/s3/checkpoint_download.h"
 #include "convoy/s3/client.h"
 
 namespace convoy {

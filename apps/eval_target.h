@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "convoy/base/temporary_folder.h"
-#include "convoy/train/checkpoint_folder.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/system/temporary_folder.h"
 
 namespace convoy {
 

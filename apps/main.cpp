@@ -7,26 +7,13 @@
 #include <system_error>
 
 #include "apps/commands.h"
+#include "apps/version_details.h"
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/train/settings_resolve.h"
-#include "convoy/train/version.h"
-#include "convoy/train/workload.h"
+#include "convoy/settings/settings_resolve.h"
+#include "convoy/setup/workload.h"
 
 namespace convoy {
-
-void SettingArguments::add_to(CLI::App& command) {
-  command.add_option("settings", assignments,
-                     "settings as name=value; see docs/settings.md");
-  // One file each: without that it would take the settings after it for files.
-  command.add_option("--config", files, "a YAML file with settings; may be repeated")
-      ->allow_extra_args(false);
-}
-
-Settings SettingArguments::resolve() const {
-  return resolve_settings(assignments, files,
-                          {.names = known_names(), .folders = config_folders()});
-}
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "apps/commands.h"
 #include "convoy/base/text.h"
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
 
 namespace convoy {
 namespace {

@@ -7,13 +7,14 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/commands.h"
-#include "apps/predict.h"
-#include "apps/training.h"
+#include "apps/version_details.h"
 #include "convoy/base/text.h"
+#include "convoy/benchmarks/step_bench.h"
 #include "convoy/comm/alone_comm.h"
-#include "convoy/train/settings_schema.h"
-#include "convoy/train/simulated_updates.h"
-#include "convoy/train/step_bench.h"
+#include "convoy/run/training.h"
+#include "convoy/settings/settings_schema.h"
+#include "convoy/simulate/scaling_prediction.h"
+#include "convoy/simulate/simulated_updates.h"
 #include "convoy/train/trainer.h"
 
 namespace convoy {
@@ -42,7 +43,7 @@ int workers_of(const Settings& settings) {
 ExitCode simulate(const SimulateArguments& arguments,
                   const std::vector<std::string>& command) {
   const Settings settings = with_measured_time(arguments.settings.resolve());
-  const UpdatesMaker make_updates = simulated_updates(workers_of(settings));
+  const UpdateSourceFactory make_updates = simulated_updates(workers_of(settings));
   AloneComm alone;
   if (arguments.dry_run) {
     fmt::print("{}\n{}", to_yaml(settings),
@@ -52,6 +53,7 @@ ExitCode simulate(const SimulateArguments& arguments,
   const bool as_json = arguments.prediction.as_json;
   return run_training(settings, alone,
                       {.command_line = join(command, " "),
+                       .version = version_details(),
                        .terminal_width = drawing_width(current_environment()),
                        .mode = as_json           ? ConsoleMode::json
                                : arguments.quiet ? ConsoleMode::quiet
@@ -101,7 +103,7 @@ void add_simulate_command(CLI::App& app, Action& action,
       "sim.bandwidth_gbps=1\n"
       "  convoy simulate --predict model=vgg11 train.batch_size=256\n\n" +
       settings_help(known_names()));
-  arguments->settings.add_to(*command);
+  add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   add_prediction(*command, *arguments);
   command->add_flag("--dry-run", arguments->dry_run,

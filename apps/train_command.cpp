@@ -6,14 +6,15 @@
 #include <memory>
 
 #include "apps/cluster_arguments.h"
-#include "apps/rank.h"
-#include "apps/resume_settings.h"
-#include "apps/training.h"
+#include "apps/version_details.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
-#include "convoy/train/local_updates.h"
-#include "convoy/train/settings_schema.h"
-#include "convoy/train/workload.h"
+#include "convoy/run/rank.h"
+#include "convoy/run/resume_settings.h"
+#include "convoy/run/training.h"
+#include "convoy/settings/settings_schema.h"
+#include "convoy/setup/workload.h"
+#include "convoy/updates/local_updates.h"
 
 namespace convoy {
 namespace {
@@ -49,22 +50,23 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   const Environment environment = current_environment();
   const ResumedSettings resumed = settings_of(arguments, environment);
   const Settings& settings = resumed.settings;
-  const Place place = place_of(settings, environment);
-  if (place.rank == 0) say_of_resume(resumed, mode_of(arguments));
+  const JobPlacement placement = placement_of(settings, environment);
+  if (placement.rank == 0) say_of_resume(resumed, mode_of(arguments));
   if (arguments.dry_run) {
-    say_plan(settings, place);
+    say_plan(settings, placement);
     return ExitCode::done;
   }
   const TrainingView view{.command_line = join(command, " "),
+                          .version = version_details(),
                           .terminal_width = drawing_width(environment),
                           .mode = mode_of(arguments),
-                          .has_log = place.starter == Starter::convoy};
-  switch (place.duty) {
-    case Duty::launch:
-      return launch_ranks(settings, place, command, view.mode != ConsoleMode::normal);
-    case Duty::rank:
-      return join_and_train(settings, place, view);
-    case Duty::alone:
+                          .has_log = placement.launcher_kind == LauncherKind::convoy};
+  switch (placement.role) {
+    case ProcessRole::launch:
+      return launch_ranks(settings, placement, command, view.mode != ConsoleMode::normal);
+    case ProcessRole::rank:
+      return join_and_train(settings, placement, view);
+    case ProcessRole::alone:
       break;
   }
   AloneComm alone;
@@ -85,7 +87,7 @@ void add_train_command(CLI::App& app, Action& action,
       "  convoy train --config runs/NAME/config.yaml   repeats a run\n"
       "  convoy train train.resume=runs/NAME           goes on with one\n\n" +
       settings_help(known_names()));
-  arguments->settings.add_to(*command);
+  add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   command->add_flag("--dry-run", arguments->dry_run,
                     "print the resolved settings and the plan, train nothing");

@@ -17,8 +17,8 @@
 #include <string>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/fma_probe.h"
 #include "convoy/network/stage_builder.h"
+#include "convoy/system/fma_probe.h"
 
 namespace convoy {
 namespace {
@@ -37,8 +37,8 @@ struct Times {
 /// One convolution among its activations.
 class Layer3x3 {
  public:
-  Layer3x3(const Bench& bench, Shape src, int channels, int step)
-      : model_{"bench", src, {Convolution{"conv", channels, 3, step, 1}, Relu{}}},
+  Layer3x3(const Bench& bench, Shape src, int channels, int stride)
+      : model_{"bench", src, {Convolution{"conv", channels, 3, stride, 1}, Relu{}}},
         layout_(build_layout(model_)),
         values_(layout_),
         gradients_(layout_),
@@ -129,12 +129,12 @@ class Layer3x3 {
 };
 
 struct Case {
-  int c, k, hw, step = 1;
+  int c, k, hw, stride = 1;
 };
 
 void bench_layer(const Bench& bench, const Case& which) {
   const Shape src = {which.c, which.hw, which.hw};
-  Layer3x3 layer(bench, src, which.k, which.step);
+  Layer3x3 layer(bench, src, which.k, which.stride);
   Times times;
   double probe = 0;
   for (int i = 0; i < bench.rounds; ++i) {
@@ -143,13 +143,13 @@ void bench_layer(const Bench& bench, const Case& which) {
   }
   const double gflop = 2e-9 * 9 * static_cast<double>(bench.batch) *
                        static_cast<double>(src.size()) * which.k /
-                       (which.step * which.step);
+                       (which.stride * which.stride);
   fmt::print(
       "{:4} {:4} {:3} {:4} {:8.2f} {:8.2f} {:8.2f} {:8.2f} {:8.0f} {:8.0f} {:6.0f} "
       "{:6.0f}\n",
-      which.c, which.k, which.hw, which.step, times.forward, times.backward - times.taps,
-      times.taps, times.backward, gflop / times.forward * 1e3,
-      2 * gflop / times.backward * 1e3, probe,
+      which.c, which.k, which.hw, which.stride, times.forward,
+      times.backward - times.taps, times.taps, times.backward,
+      gflop / times.forward * 1e3, 2 * gflop / times.backward * 1e3, probe,
       static_cast<double>(layer.arena_bytes()) / (1 << 20));
 }
 
@@ -167,10 +167,11 @@ int main(int argc, char** argv) {
   const std::string only = argc > 5 ? argv[5] : "";
   fmt::print("batch {}, {} threads, {}\n", bench.batch, bench.threads, mode);
   fmt::print("{:>4} {:>4} {:>3} {:>4} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6}\n",
-             "C", "K", "HW", "step", "fwd ms", "dx ms", "dw ms", "bwd ms", "fwd GF/s",
+             "C", "K", "HW", "stride", "fwd ms", "dx ms", "dw ms", "bwd ms", "fwd GF/s",
              "bwd GF/s", "probe", "MiB");
   Case one;
-  if (std::sscanf(only.c_str(), "%d,%d,%d,%d", &one.c, &one.k, &one.hw, &one.step) >= 3) {
+  if (std::sscanf(only.c_str(), "%d,%d,%d,%d", &one.c, &one.k, &one.hw, &one.stride) >=
+      3) {
     bench_layer(bench, one);
     return 0;
   }

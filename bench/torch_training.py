@@ -22,7 +22,7 @@ import yaml
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
 from torch_models import MODELS  # noqa: E402
 
-HEAD_BYTES = 256  # of convoy's data file: convoy/data/compact.h
+HEAD_BYTES = 256  # of convoy's data file: convoy/data/convoy_format.h
 EVALUATED_AT_ONCE = 250
 # What a run has to have for this to be the same training.
 SAME = {"optimizer.name": "sgd", "optimizer.weight_decay": 0, "optimizer.nesterov": False,

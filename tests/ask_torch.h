@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "test_places.h"
 #include "tests/apps/convoy_process.h"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/file.h"
+#include "convoy/system/file.h"
 #include "test_places.h"
 
 namespace convoy {

@@ -8,6 +8,9 @@
 
 namespace convoy {
 
+/// The machine's clock that never jumps.
+using Steady = std::chrono::steady_clock;
+
 /// As a setting has it, for those who wait.
 inline std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));

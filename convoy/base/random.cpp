@@ -26,7 +26,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
   return counter;
 }
 
-RandomStream::RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t first,
+RandomStream::RandomStream(std::uint64_t seed, RngStream purpose, std::uint32_t first,
                            std::uint32_t second)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
       purpose_(static_cast<std::uint32_t>(purpose) << 24),

@@ -16,7 +16,7 @@
 namespace convoy {
 
 /// What random numbers are for. Streams of different purposes never meet.
-enum class Purpose : std::uint8_t {
+enum class RngStream : std::uint8_t {
   weights,
   order,
   split,
@@ -45,7 +45,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 class RandomStream {
  public:
   /// `first` and `second` tell streams of one purpose apart (an epoch, a layer ...).
-  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t first = 0,
+  RandomStream(std::uint64_t seed, RngStream purpose, std::uint32_t first = 0,
                std::uint32_t second = 0);
 
   /// Block number `index` of four words. Requires: index < 2^56.

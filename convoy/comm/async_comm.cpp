@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/cpu.h"
 #include "convoy/base/error.h"
+#include "convoy/system/cpu.h"
 
 namespace convoy {
 
@@ -24,19 +24,19 @@ AsyncComm::~AsyncComm() {
   thread_.join();
 }
 
-AsyncComm::Ticket AsyncComm::start_all_reduce(const SumOrder& order,
+AsyncComm::Ticket AsyncComm::start_all_reduce(const ReductionOrder& order,
                                               std::span<const float* const> partials,
                                               std::span<float> whole) {
   return start_reduction(Kind::all_reduce, order, partials, whole);
 }
 
-AsyncComm::Ticket AsyncComm::start_reduce_scatter(const SumOrder& order,
+AsyncComm::Ticket AsyncComm::start_reduce_scatter(const ReductionOrder& order,
                                                   std::span<const float* const> partials,
                                                   std::span<float> whole) {
   return start_reduction(Kind::reduce_scatter, order, partials, whole);
 }
 
-AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const SumOrder& order,
+AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionOrder& order,
                                              std::span<const float* const> partials,
                                              std::span<float> whole) {
   check(partials.size() <= kMostPartials, "no more partials than a job has room for");

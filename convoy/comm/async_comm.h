@@ -43,9 +43,9 @@ class AsyncComm {
   AsyncComm& operator=(const AsyncComm&) = delete;
 
   /// `order` is borrowed; the pointers in `partials` are copied.
-  Ticket start_all_reduce(const SumOrder& order, std::span<const float* const> partials,
-                          std::span<float> whole);
-  Ticket start_reduce_scatter(const SumOrder& order,
+  Ticket start_all_reduce(const ReductionOrder& order,
+                          std::span<const float* const> partials, std::span<float> whole);
+  Ticket start_reduce_scatter(const ReductionOrder& order,
                               std::span<const float* const> partials,
                               std::span<float> whole);
   Ticket start_all_gather_parts(std::span<float> whole);
@@ -66,7 +66,7 @@ class AsyncComm {
 
   struct Job {
     Kind kind = Kind::broadcast;
-    const SumOrder* order = nullptr;
+    const ReductionOrder* order = nullptr;
     std::array<const float*, kMostPartials> partials{};
     std::size_t partial_count = 0;
     std::span<float> whole{};
@@ -74,7 +74,7 @@ class AsyncComm {
     int root = 0;
   };
 
-  Ticket start_reduction(Kind kind, const SumOrder& order,
+  Ticket start_reduction(Kind kind, const ReductionOrder& order,
                          std::span<const float* const> partials, std::span<float> whole);
   template <class Fill>
   Ticket start(const Fill& fill);

@@ -189,12 +189,13 @@ void Comm::barrier() {
   exchange(Operation::barrier);
 }
 
-void Comm::reduce_scatter(const SumOrder& order, std::span<const float* const> partials,
+void Comm::reduce_scatter(const ReductionOrder& order,
+                          std::span<const float* const> partials,
                           std::span<float> whole) {
   reduce({Operation::reduce_scatter, order, partials, whole});
 }
 
-void Comm::all_reduce(const SumOrder& order, std::span<const float* const> partials,
+void Comm::all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
                       std::span<float> whole) {
   reduce({Operation::all_reduce, order, partials, whole});
 }

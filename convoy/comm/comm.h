@@ -9,8 +9,8 @@
 // timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
 // Comm is of no further use. A rank that fails should destroy its Comm, so that others
 // fail at once. Through shared memory, steady use allocates nothing; over TCP, Gloo
-// allocates for every message. Sums are added in the order of the lane tree, so they have
-// the same bits on any number of ranks.
+// allocates for every message. Sums are added in the order of the reduction tree, so they
+// have the same bits on any number of ranks.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "convoy/base/range.h"
-#include "convoy/comm/sum_order.h"
+#include "convoy/comm/reduction_order.h"
 
 namespace convoy {
 
@@ -86,10 +86,10 @@ class Comm {
 
   /// Adds the ranks' partials; `whole` gets the sum, in this rank's even_part alone.
   /// `partials` are this rank's, of the length of `whole`, which may be one of them.
-  void reduce_scatter(const SumOrder& order, std::span<const float* const> partials,
+  void reduce_scatter(const ReductionOrder& order, std::span<const float* const> partials,
                       std::span<float> whole);
   /// As reduce_scatter, and all of the sum on all ranks.
-  void all_reduce(const SumOrder& order, std::span<const float* const> partials,
+  void all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
                   std::span<float> whole);
 
   void barrier();
@@ -110,7 +110,7 @@ class Comm {
 
   struct Reduction {
     Operation operation;  // reduce_scatter or all_reduce
-    const SumOrder& order;
+    const ReductionOrder& order;
     std::span<const float* const> partials;
     std::span<float> whole;
 

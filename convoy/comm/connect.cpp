@@ -15,9 +15,9 @@
 #include <string>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/comm/shared_comm.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

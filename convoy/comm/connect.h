@@ -9,7 +9,7 @@
 
 #include "convoy/comm/comm.h"
 #include "convoy/comm/comm_options.h"
-#include "convoy/comm/key_value_store.h"
+#include "convoy/rendezvous/key_value_store.h"
 
 namespace convoy {
 

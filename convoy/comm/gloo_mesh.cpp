@@ -18,9 +18,9 @@
 #include <random>
 #include <string>
 
-#include "convoy/base/descriptor.h"
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 namespace {

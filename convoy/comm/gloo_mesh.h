@@ -24,7 +24,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/comm/comm.h"
 #include "convoy/comm/comm_options.h"
-#include "convoy/comm/key_value_store.h"
+#include "convoy/rendezvous/key_value_store.h"
 
 namespace convoy {
 

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-/// Piece `number` of something that is cut every `longest`.
+/// ReduceRange `number` of something that is cut every `longest`.
 Range piece(std::size_t size, std::size_t longest, std::size_t number) {
   return {std::min(size, number * longest), std::min(size, (number + 1) * longest)};
 }
@@ -53,8 +53,8 @@ int SharedComm::do_receive_from_any(std::span<std::byte> bytes, Tag tag) try {
   throw;
 }
 
-/// Piece by piece to and from all, so that no pipe stays full while its reader waits for
-/// something else.
+/// ReduceRange by piece to and from all, so that no pipe stays full while its reader
+/// waits for something else.
 void SharedComm::do_exchange(const Exchange& exchange) {
   segment_->begin(exchange.operation);
   const std::size_t longest = segment_->slot_bytes();

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

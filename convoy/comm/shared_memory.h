@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-#include "convoy/base/descriptor.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

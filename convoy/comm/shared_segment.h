@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/descriptor.h"
 #include "convoy/comm/comm.h"
 #include "convoy/comm/shared_memory.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

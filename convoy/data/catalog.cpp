@@ -8,11 +8,11 @@
 #include "convoy/base/sha256.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/cifar.h"
-#include "convoy/data/compact.h"
+#include "convoy/data/convoy_format.h"
 #include "convoy/data/gzip.h"
 #include "convoy/data/idx.h"
 #include "convoy/data/matlab.h"
-#include "convoy/data/sheets.h"
+#include "convoy/data/png_sprites.h"
 #include "convoy/data/verify.h"
 
 namespace convoy {
@@ -32,11 +32,11 @@ Dataset read_files(const DataSource& source, const DataPlace& place,
     case Format::cifar100:
       return read_cifar(folder, files, 2, source.classes);
     case Format::sheets:
-      return read_sheets(folder, files, source.classes);
+      return read_png_sprites(folder, files, source.classes);
     case Format::matlab:
       return read_matlab(folder, files, source.classes);
     case Format::compact:
-      return read_compact(file_in(folder, files[0]), source.name, source.classes);
+      return read_convoy_format(file_in(folder, files[0]), source.name, source.classes);
   }
   check(false, "a format has a reader");
   return {};

@@ -6,7 +6,7 @@
 
 #include "convoy/data/colour_sources.h"
 
-#include "convoy/data/compact.h"
+#include "convoy/data/convoy_format.h"
 
 namespace convoy {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
 #include "convoy/base/text.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

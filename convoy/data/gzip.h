@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/mapped_file.h"
+#include "convoy/system/mapped_file.h"
 
 namespace convoy {
 

@@ -53,7 +53,7 @@ bool holds_any_file(const fs::path& folder, const DataForm& form) {
 std::optional<DataPlace> first_place(const std::vector<fs::path>& folders,
                                      const DataSource& source) {
   for (const fs::path& folder : folders) {
-    if (const auto place = find_place(folder, source)) return place;
+    if (const auto place = find_placement(folder, source)) return place;
   }
   return std::nullopt;
 }
@@ -101,7 +101,8 @@ fs::path cache_folder(const DataSource& source) {
   return cache.empty() ? cache : cache / "convoy" / source.name;
 }
 
-std::optional<DataPlace> find_place(const fs::path& folder, const DataSource& source) {
+std::optional<DataPlace> find_placement(const fs::path& folder,
+                                        const DataSource& source) {
   for (const DataForm& form : source.forms) {
     if (holds_any_file(folder, form)) return DataPlace{folder, &form};
     if (form.folder.empty()) continue;

@@ -37,8 +37,8 @@ struct DataPlace {
 
 /// The place that a folder is, or its archive's subfolder, if it holds any file of the
 /// dataset, plain or .gz. Forms are tried in their order.
-std::optional<DataPlace> find_place(const std::filesystem::path& folder,
-                                    const DataSource& source);
+std::optional<DataPlace> find_placement(const std::filesystem::path& folder,
+                                        const DataSource& source);
 
 /// The first of data_folders() that is a place.
 std::optional<DataPlace> search_data(const DataSource& source);

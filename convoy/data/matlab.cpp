@@ -13,11 +13,11 @@
 #include <string_view>
 #include <utility>
 
-#include "convoy/base/mapped_file.h"
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/locate.h"
 #include "convoy/data/matlab_packing.h"
+#include "convoy/system/mapped_file.h"
 
 namespace convoy {
 namespace {

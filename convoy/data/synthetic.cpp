@@ -28,7 +28,7 @@ constexpr int kMeanOfFourBytes = 4 * 255 / 2;
 enum class Use : std::uint32_t { prototype, train, test };
 
 RandomStream stream_of(const SyntheticOptions& options, Use use, std::size_t which) {
-  return {options.seed, Purpose::synthetic, static_cast<std::uint32_t>(use),
+  return {options.seed, RngStream::synthetic, static_cast<std::uint32_t>(use),
           static_cast<std::uint32_t>(which)};
 }
 

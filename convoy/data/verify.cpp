@@ -12,7 +12,7 @@
 #include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
-#include "convoy/data/compact.h"
+#include "convoy/data/convoy_format.h"
 #include "convoy/data/gzip.h"
 #include "convoy/data/statistics.h"
 
@@ -94,7 +94,7 @@ void verify_files(const DataPlace& place, const std::string& hint) {
   for (const DataFile& file : place.form->files()) {
     const std::filesystem::path path = file_in(place.folder, file);
     verify_content(std::as_bytes(PlainFile(path).bytes()), file, path.string(), hint);
-    if (place.form->format == Format::compact) verify_compact(path, hint);
+    if (place.form->format == Format::compact) verify_convoy_format(path, hint);
   }
 }
 

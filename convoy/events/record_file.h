@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "convoy/base/append_file.h"
+#include "convoy/system/append_file.h"
 
 namespace convoy {
 

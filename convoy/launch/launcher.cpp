@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "convoy/base/error.h"
-#include "convoy/comm/socket.h"
-#include "convoy/comm/store_server.h"
-#include "convoy/launch/own_cores.h"
-#include "convoy/launch/rank_variables.h"
+#include "convoy/job/own_cores.h"
+#include "convoy/job/rank_variables.h"
+#include "convoy/job/token.h"
 #include "convoy/launch/supervisor.h"
-#include "convoy/launch/token.h"
+#include "convoy/rendezvous/store_server.h"
+#include "convoy/wire/socket.h"
 
 namespace convoy {
 namespace {
@@ -30,37 +30,38 @@ class LogLines {
   NoticeQueue& notices_;
 };
 
-std::string token_of_job(const Place& place, const Environment& environment) {
+std::string token_of_job(const JobPlacement& placement, const Environment& environment) {
   if (const auto token = token_of_environment(environment)) return *token;
-  if (place.nodes > 1) throw no_token_error();
+  if (placement.nodes > 1) throw no_token_error();
   return random_token();
 }
 
 std::unique_ptr<StoreServer> host_service(const LaunchOptions& options,
                                           const std::string& token,
                                           NoticeQueue& notices) {
-  const Place& place = options.place;
-  if (place.node != 0) return nullptr;
+  const JobPlacement& placement = options.placement;
+  if (placement.node != 0) return nullptr;
   return std::make_unique<StoreServer>(
-      listen_on(place.master_address, place.master_port),
+      listen_on(placement.master_address, placement.master_port),
       StoreServerOptions{.token = token,
-                         .roster = {.ranks = place.ranks,
-                                    .nodes = place.nodes,
+                         .roster = {.ranks = placement.ranks,
+                                    .nodes = placement.nodes,
                                     .settings = options.compared,
-                                    .elastic_from = elastic_from(place)},
+                                    .elastic_from = elastic_from(placement)},
                          .join_timeout = options.join_timeout,
                          .silence = options.silence,
                          .log = LogLines(notices)});
 }
 
-StoreClientOptions session_options(const LaunchOptions& options, const Place& place,
+StoreClientOptions session_options(const LaunchOptions& options,
+                                   const JobPlacement& placement,
                                    const std::string& token, NoticeQueue& notices) {
-  return {.address = place.master_address,
-          .port = place.master_port,
+  return {.address = placement.master_address,
+          .port = placement.master_port,
           .token = token,
-          .hello = {.kind = PeerKind::agent,
-                    .number = place.node,
-                    .ranks = place.ranks,
+          .hello = {.kind = PeerKind::launcher,
+                    .number = placement.node,
+                    .ranks = placement.ranks,
                     .pid = ::getpid(),
                     .host = host_name()},
           .settings = options.compared,
@@ -83,16 +84,16 @@ struct Briefing {
   Cores cores;  // of all ranks together
 };
 
-Briefing brief(const LaunchOptions& options, const Place& place, const std::string& token,
-               const StepBoard& steps) {
+Briefing brief(const LaunchOptions& options, const JobPlacement& placement,
+               const std::string& token, const StepBoard& steps) {
   Briefing briefing{current_environment(), text_file(options.settings), usable_cores()};
   Environment& environment = briefing.environment;
-  environment["CONVOY_RANKS"] = std::to_string(place.ranks);
-  environment["CONVOY_LOCAL_RANKS"] = std::to_string(place.local_ranks);
-  environment["CONVOY_NODE_RANK"] = std::to_string(place.node);
-  environment["CONVOY_NODES"] = std::to_string(place.nodes);
-  environment["CONVOY_MASTER_ADDR"] = place.master_address;
-  environment["CONVOY_MASTER_PORT"] = std::to_string(place.master_port);
+  environment["CONVOY_RANKS"] = std::to_string(placement.ranks);
+  environment["CONVOY_LOCAL_RANKS"] = std::to_string(placement.local_ranks);
+  environment["CONVOY_NODE_RANK"] = std::to_string(placement.node);
+  environment["CONVOY_NODES"] = std::to_string(placement.nodes);
+  environment["CONVOY_MASTER_ADDR"] = placement.master_address;
+  environment["CONVOY_MASTER_PORT"] = std::to_string(placement.master_port);
   environment["CONVOY_TOKEN"] = token;
   environment[kSettingsFile] = std::to_string(briefing.settings.get());
   environment[kStepsFile] = std::to_string(steps.file());
@@ -100,12 +101,12 @@ Briefing brief(const LaunchOptions& options, const Place& place, const std::stri
 }
 
 Cores cores_for(const LaunchOptions& options, int local_rank, const Cores& cores) {
-  return options.pin ? cores_for(options.place, local_rank, cores) : Cores{};
+  return options.pin ? cores_for(options.placement, local_rank, cores) : Cores{};
 }
 
 int threads_for(const LaunchOptions& options, int local_rank, const Cores& cores) {
   if (options.threads > 0) return options.threads;
-  return threads_for(options.place, local_rank, cores);
+  return threads_for(options.placement, local_rank, cores);
 }
 
 SpawnOptions rank_options(const LaunchOptions& options, const Briefing& briefing,
@@ -114,7 +115,7 @@ SpawnOptions rank_options(const LaunchOptions& options, const Briefing& briefing
                      .environment = briefing.environment,
                      .files = {briefing.settings.get(), steps_file},
                      .cores = cores_for(options, local_rank, briefing.cores)};
-  const int rank = options.place.rank + local_rank;
+  const int rank = options.placement.rank + local_rank;
   child.environment["CONVOY_RANK"] = std::to_string(rank);
   child.environment["CONVOY_LOCAL_RANK"] = std::to_string(local_rank);
   child.environment[kThreads] =
@@ -123,57 +124,58 @@ SpawnOptions rank_options(const LaunchOptions& options, const Briefing& briefing
   return child;
 }
 
-void say_plan(const LaunchOptions& options, const Place& place, const Cores& cores,
-              Console& console) {
+void say_plan(const LaunchOptions& options, const JobPlacement& placement,
+              const Cores& cores, Console& console) {
   if (options.quietly) return;
-  console.line(Stream::out, "",
-               fmt::format("launch    {} on {}, node {} of {}, rendezvous at {}:{}",
-                           describe_ranks(place), host_name(), place.node, place.nodes,
-                           place.master_address, place.master_port));
-  for (int i = 0; i < place.local_ranks; ++i) {
+  console.line(
+      Stream::out, "",
+      fmt::format("launch    {} on {}, node {} of {}, rendezvous at {}:{}",
+                  describe_ranks(placement), host_name(), placement.node, placement.nodes,
+                  placement.master_address, placement.master_port));
+  for (int i = 0; i < placement.local_ranks; ++i) {
     const Cores part = cores_for(options, i, cores);
     const int threads = threads_for(options, i, cores);
-    console.line(
-        Stream::out, "",
-        fmt::format("          {}: {} thread{}, {}", role_name(place, place.rank + i),
-                    threads, threads == 1 ? "" : "s",
-                    part.empty() ? "not pinned" : "cores " + to_text(part)));
+    console.line(Stream::out, "",
+                 fmt::format("          {}: {} thread{}, {}",
+                             role_name(placement, placement.rank + i), threads,
+                             threads == 1 ? "" : "s",
+                             part.empty() ? "not pinned" : "cores " + to_text(part)));
   }
 }
 
 /// Other nodes may have to wait long for node 0, and say so.
-void say_where(const Place& place, Console& console) {
-  if (place.node == 0) return;
+void say_where(const JobPlacement& placement, Console& console) {
+  if (placement.node == 0) return;
   console.line(Stream::err, "convoy: ",
-               fmt::format("joining the rendezvous at {}:{}", place.master_address,
-                           place.master_port));
+               fmt::format("joining the rendezvous at {}:{}", placement.master_address,
+                           placement.master_port));
 }
 
 }  // namespace
 
 ExitCode launch(const LaunchOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  const std::string token = token_of_job(options.place, current_environment());
+  const std::string token = token_of_job(options.placement, current_environment());
   Console console(options.out, options.err, options.terminal_width > 0);
   NoticeQueue notices;
   const std::unique_ptr<StoreServer> service = host_service(options, token, notices);
-  Place place = options.place;
-  if (service) place.master_port = service->port();
-  say_where(place, console);
-  StoreClient session(session_options(options, place, token, notices));
+  JobPlacement placement = options.placement;
+  if (service) placement.master_port = service->port();
+  say_where(placement, console);
+  StoreClient session(session_options(options, placement, token, notices));
   for (const char* prefix :
        {"job/", kLostPrefix, kSilentPrefix, kPeerPrefix, kGivenUpPrefix, kDonePrefix}) {
     session.watch(prefix);
   }
 
   const SignalQueue signals;  // until here Ctrl-C just ends; now there is more to do
-  StepBoard steps(place.local_ranks);
-  const Briefing briefing = brief(options, place, token, steps);
-  say_plan(options, place, briefing.cores, console);
+  StepBoard steps(placement.local_ranks);
+  const Briefing briefing = brief(options, placement, token, steps);
+  say_plan(options, placement, briefing.cores, console);
   const auto start = [&](int local_rank) {
     return spawn(rank_options(options, briefing, local_rank, steps.file()));
   };
-  Supervisor supervisor(place, {console, session, notices, steps, signals},
+  Supervisor supervisor(placement, {console, session, notices, steps, signals},
                         {.start = start, .again = options.restarts});
   supervisor.start_ranks();
   const ExitCode code = supervisor.run();

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "convoy/base/exit_code.h"
-#include "convoy/launch/place.h"
+#include "convoy/job/job_placement.h"
 
 namespace convoy {
 
 struct LaunchOptions {
-  Place place;
+  JobPlacement placement;
   std::vector<std::string> arguments;  // of this program, for the ranks
   std::string settings;                // for the ranks, whatever they take
   std::string compared;  // "name=value" a line, of what has to be equal on all nodes

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/base/descriptor.h"
-#include "convoy/comm/store_protocol.h"
+#include "convoy/rendezvous/store_protocol.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 
-#include "convoy/base/file.h"
-#include "convoy/launch/rank_variables.h"
+#include "convoy/job/rank_variables.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/base/descriptor.h"
 #include "convoy/launch/console.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

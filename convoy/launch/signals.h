@@ -8,7 +8,7 @@
 #include <csignal>
 #include <optional>
 
-#include "convoy/base/descriptor.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/descriptor.h"
-#include "convoy/launch/cores.h"
-#include "convoy/launch/place.h"
+#include "convoy/job/cores.h"
+#include "convoy/job/job_placement.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

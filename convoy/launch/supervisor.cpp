@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "convoy/comm/socket.h"
+#include "convoy/wire/socket.h"
 
 namespace convoy {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kTickMilliseconds = 100;  // how late a deadline may be noticed
 // From a death to the last process of the job no more than five seconds may pass.
 constexpr auto kGrace = milliseconds(1500);      // to put files in order
 constexpr auto kLongGrace = milliseconds(4000);  // to come to the same end by itself
-constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm a verdict
+constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm a outcome
 constexpr auto kPatience = milliseconds(2000);   // for the cause behind a lost peer
 constexpr auto kLastWait = milliseconds(2000);   // for a process to be gone after SIGKILL
 constexpr std::size_t kLinesShown = 15;
@@ -39,9 +39,9 @@ int number_of(const std::string& name) {
 
 }  // namespace
 
-Supervisor::Supervisor(const Place& place, const SupervisorParts& parts,
+Supervisor::Supervisor(const JobPlacement& placement, const SupervisorParts& parts,
                        RankStarts starts)
-    : place_(place), parts_(parts), starts_(std::move(starts)) {}
+    : place_(placement), parts_(parts), starts_(std::move(starts)) {}
 
 void Supervisor::start_ranks() {
   for (int i = 0; i < place_.local_ranks; ++i) {
@@ -58,7 +58,8 @@ ExitCode Supervisor::run() {
     wait();
     read_output();
     take_signals();
-    take_notices();  // before the dead: what these have said belongs to their portrait
+    take_notices();  // before the dead: what these have said belongs to their
+                     // death_report
     reap();
     judge_late();
     tend_workers();
@@ -112,9 +113,9 @@ void Supervisor::take_signals() {
   while (const auto signal = parts_.signals.next()) {
     const int meant = *signal == SIGHUP ? SIGTERM : *signal;
     if (meant != SIGUSR1 && ++requests_ >= 2) {
-      const Verdict verdict{ExitCode::interrupted_twice, "interrupted twice"};
-      propose(verdict);
-      stop_all(verdict, milliseconds(0));
+      const JobOutcome outcome{ExitCode::interrupted_twice, "interrupted twice"};
+      propose(outcome);
+      stop_all(outcome, milliseconds(0));
     } else {
       parts_.store.propose(kSignalKey, std::to_string(meant));
       pass_on(meant);
@@ -133,8 +134,8 @@ void Supervisor::take(const Notice& notice) {
   } else if (notice.key == kLogKey) {
     parts_.console.line(Stream::err, "convoy: rendezvous: ", text);
   } else if (notice.key == kFailedKey) {
-    const Verdict verdict = decode_verdict(notice.value);
-    stop_all(verdict, is_deliberate(verdict.code) ? kLongGrace : kGrace);
+    const JobOutcome outcome = decode_job_outcome(notice.value);
+    stop_all(outcome, is_deliberate(outcome.code) ? kLongGrace : kGrace);
   } else if (notice.key == kSignalKey) {
     pass_on(std::atoi(text.c_str()));
   } else if (notice.key == kRunFolderKey) {
@@ -151,7 +152,7 @@ void Supervisor::take(const Notice& notice) {
     done_[notice.key] = static_cast<ExitCode>(std::atoi(text.c_str()));
   } else if (notice.key.starts_with(kLostPrefix)) {
     take_loss(notice.key.substr(std::string_view(kLostPrefix).size()),
-              decode_loss(notice.value));
+              decode_lost_session(notice.value));
   } else if (notice.key.starts_with(kPeerPrefix)) {
     take_complaint(notice.key.substr(std::string_view(kPeerPrefix).size()), text);
   }
@@ -168,7 +169,7 @@ std::string Supervisor::lost_node(int node, const std::string& why) const {
 }
 
 /// A rank that died is its own launcher's to report; here are those it cannot see.
-void Supervisor::take_loss(const std::string& who, const Loss& loss) {
+void Supervisor::take_loss(const std::string& who, const LostSession& loss) {
   if (who.starts_with("node ")) {
     const int node = number_of(who);
     propose({ExitCode::peer_unreachable, lost_node(node, loss.text)});
@@ -186,10 +187,10 @@ void Supervisor::take_complaint(const std::string& from, const std::string& text
   if (is_worker(number_of(from))) return;
   const int number = std::atoi(text.c_str());
   const std::string error = text.substr(std::min(text.size(), text.find(' ') + 1));
-  suspected_ =
-      Verdict{ExitCode::rank_failed, fmt::format("rank {} does not answer {}: {}{}",
-                                                 number, from, error, state_of(number))};
-  suspect_at_ = Clock::now() + (find(number) ? kPatience : 2 * kPatience);
+  suspected_ = JobOutcome{ExitCode::rank_failed,
+                          fmt::format("rank {} does not answer {}: {}{}", number, from,
+                                      error, state_of(number))};
+  suspect_at_ = Steady::now() + (find(number) ? kPatience : 2 * kPatience);
 }
 
 void Supervisor::judge(Rank& dead) {
@@ -205,23 +206,23 @@ void Supervisor::judge_peer(const Rank& dead) {
       return look_for_served();
     case EndKind::collateral:
       if (suspected_) return;
-      suspected_ = Verdict{ExitCode::peer_unreachable, describe(dead)};
-      suspect_at_ = Clock::now() + kPatience;
+      suspected_ = JobOutcome{ExitCode::peer_unreachable, describe(dead)};
+      suspect_at_ = Steady::now() + kPatience;
       return;
     case EndKind::deliberate:
       return propose({code_of(dead.status), describe(dead)});
     case EndKind::failed:
       const bool by_us = WIFSIGNALED(dead.status) && WTERMSIG(dead.status) == passed_on_;
-      return propose(by_us ? Verdict{ExitCode::stopped,
-                                     fmt::format("stopped by {} before training began",
-                                                 signal_name(passed_on_))}
-                           : Verdict{ExitCode::rank_failed, describe(dead)});
+      return propose(by_us ? JobOutcome{ExitCode::stopped,
+                                        fmt::format("stopped by {} before training began",
+                                                    signal_name(passed_on_))}
+                           : JobOutcome{ExitCode::rank_failed, describe(dead)});
   }
 }
 
 /// What only time can tell.
 void Supervisor::judge_late() {
-  const Clock::time_point now = Clock::now();
+  const Steady::time_point now = Steady::now();
   if (suspected_ && now >= suspect_at_) propose(*suspected_);
   if (proposed_ && !verdict_ && now >= propose_until_) stop_all(*proposed_, kGrace);
 }
@@ -233,34 +234,34 @@ void Supervisor::judge_all_ended() {
   for (const Rank& rank : ranks_) {
     if (rank.status != 0 && !is_worker(rank.number)) code = code_of(rank.status);
   }
-  parts_.store.set(kDonePrefix + name_of(PeerKind::agent, place_.node),
+  parts_.store.set(kDonePrefix + name_of(PeerKind::launcher, place_.node),
                    std::to_string(static_cast<int>(code)));
   said_done_ = true;
 }
 
-void Supervisor::propose(const Verdict& verdict) {
+void Supervisor::propose(const JobOutcome& outcome) {
   if (proposed_ || verdict_) return;
-  proposed_ = verdict;
-  propose_until_ = Clock::now() + kAnswer;
-  parts_.store.propose(kFailedKey, encode(verdict));
+  proposed_ = outcome;
+  propose_until_ = Steady::now() + kAnswer;
+  parts_.store.propose(kFailedKey, encode(outcome));
 }
 
-void Supervisor::stop_all(const Verdict& verdict, milliseconds grace) {
+void Supervisor::stop_all(const JobOutcome& outcome, milliseconds grace) {
   if (!verdict_) {
-    verdict_ = verdict;
-    kill_at_ = Clock::now() + grace;
-    // From here on survivors only complain about what the verdict explains.
-    if (!is_deliberate(verdict.code)) parts_.console.close();
-  } else if (verdict.code == ExitCode::interrupted_twice) {
-    kill_at_ = Clock::now();
+    verdict_ = outcome;
+    kill_at_ = Steady::now() + grace;
+    // From here on survivors only report_peer_failure about what the outcome explains.
+    if (!is_deliberate(outcome.code)) parts_.console.close();
+  } else if (outcome.code == ExitCode::interrupted_twice) {
+    kill_at_ = Steady::now();
   }
 }
 
 void Supervisor::enforce() {
-  if (!verdict_ || killed_ || Clock::now() < kill_at_) return;
+  if (!verdict_ || killed_ || Steady::now() < kill_at_) return;
   kill_all(SIGKILL);
   killed_ = true;
-  give_up_at_ = Clock::now() + kLastWait;
+  give_up_at_ = Steady::now() + kLastWait;
 }
 
 void Supervisor::pass_on(int signal) {
@@ -277,11 +278,11 @@ void Supervisor::kill_all(int signal) {
 
 bool Supervisor::all_ended() const {
   return std::ranges::all_of(
-      ranks_, [](const Rank& rank) { return rank.ended && !rank.fate_at; });
+      ranks_, [](const Rank& rank) { return rank.ended && !rank.restart_deadline; });
 }
 
 bool Supervisor::is_over() const {
-  if (verdict_) return all_ended() || (killed_ && Clock::now() >= give_up_at_);
+  if (verdict_) return all_ended() || (killed_ && Steady::now() >= give_up_at_);
   return all_ended() && static_cast<int>(done_.size()) == place_.nodes;
 }
 
@@ -290,7 +291,7 @@ Supervisor::Rank* Supervisor::find(int number) {
   return rank == ranks_.end() ? nullptr : &*rank;
 }
 
-DeadRank Supervisor::portrait(const Rank& dead) const {
+DeadRank Supervisor::death_report(const Rank& dead) const {
   const bool by_the_system = WIFSIGNALED(dead.status) &&
                              WTERMSIG(dead.status) == SIGKILL && memory_.has_struck();
   // Who ends deliberately has said why; only other nodes have not seen it.
@@ -315,10 +316,10 @@ DeadRank Supervisor::portrait(const Rank& dead) const {
 }
 
 std::string Supervisor::describe(const Rank& dead) const {
-  const DeadRank portrait = this->portrait(dead);
+  const DeadRank death_report = this->death_report(dead);
   const std::string more =
       dead.number < place_.servers ? where_to_go_on() : std::string();
-  return headline(portrait) + more + last_words(portrait);
+  return headline(death_report) + more + last_words(death_report);
 }
 
 /// What the system says of a rank of this node that does not answer.
@@ -336,7 +337,7 @@ std::string Supervisor::state_of(int number) {
   return "";
 }
 
-/// Whether all ranks here ended with the verdict, each by itself. Where there are
+/// Whether all ranks here ended with the outcome, each by itself. Where there are
 /// servers, it is theirs to say.
 bool Supervisor::has_been_said() const {
   const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {

@@ -2,8 +2,8 @@
 //
 // Supervisor: looks after the ranks of one node until all have ended.
 //
-// The first rank that fails decides how the job ends. Its launcher proposes a verdict to
-// the store; whichever verdict is there first holds on all nodes. All launchers then stop
+// The first rank that fails decides how the job ends. Its launcher proposes a outcome to
+// the store; whichever outcome is there first holds on all nodes. All launchers then stop
 // their ranks (who notice the loss themselves get a moment to put their files in order),
 // print the same text and end with the same code. A rank that only lost a peer is not
 // taken for the cause while another explanation may still come.
@@ -24,17 +24,18 @@
 #include <string>
 #include <vector>
 
-#include "convoy/comm/job_keys.h"
-#include "convoy/comm/store_client.h"
+#include "convoy/base/clock.h"
+#include "convoy/job/job_placement.h"
+#include "convoy/job/step_board.h"
 #include "convoy/launch/console.h"
 #include "convoy/launch/ending.h"
 #include "convoy/launch/notice_queue.h"
 #include "convoy/launch/out_of_memory.h"
-#include "convoy/launch/place.h"
 #include "convoy/launch/rank_output.h"
 #include "convoy/launch/signals.h"
 #include "convoy/launch/spawn.h"
-#include "convoy/launch/step_board.h"
+#include "convoy/rendezvous/job_keys.h"
+#include "convoy/rendezvous/store_client.h"
 
 namespace convoy {
 
@@ -55,7 +56,8 @@ struct RankStarts {
 
 class Supervisor {
  public:
-  Supervisor(const Place& place, const SupervisorParts& parts, RankStarts starts);
+  Supervisor(const JobPlacement& placement, const SupervisorParts& parts,
+             RankStarts starts);
 
   /// Starts the ranks of this node. Throws InputError if the system has no more
   /// processes.
@@ -66,8 +68,6 @@ class Supervisor {
   ExitCode run();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Rank {
     int number;
     Child child;
@@ -77,7 +77,7 @@ class Supervisor {
     int restarts = 0;       // of a worker, so far
     bool given_up = false;  // of a worker
     /// A worker that died: when to start it again or give it up.
-    std::optional<Clock::time_point> fate_at{};
+    std::optional<Steady::time_point> restart_deadline{};
   };
 
   void wait() const;
@@ -88,15 +88,15 @@ class Supervisor {
   void take_notices();
   void take(const Notice& notice);
   std::string lost_node(int node, const std::string& why) const;
-  void take_loss(const std::string& who, const Loss& loss);
+  void take_loss(const std::string& who, const LostSession& loss);
   void take_complaint(const std::string& from, const std::string& text);
 
   void judge(Rank& dead);
   void judge_peer(const Rank& dead);
   void judge_late();
   void judge_all_ended();
-  void propose(const Verdict& verdict);
-  void stop_all(const Verdict& verdict, std::chrono::milliseconds grace);
+  void propose(const JobOutcome& outcome);
+  void stop_all(const JobOutcome& outcome, std::chrono::milliseconds grace);
   void enforce();
   void pass_on(int signal);
   void kill_all(int signal);
@@ -120,12 +120,12 @@ class Supervisor {
   bool all_ended() const;
   bool has_been_said() const;
   Rank* find(int number);
-  DeadRank portrait(const Rank& dead) const;
+  DeadRank death_report(const Rank& dead) const;
   std::string describe(const Rank& dead) const;
   std::string state_of(int number);
   ExitCode conclude();
 
-  Place place_;
+  JobPlacement place_;
   SupervisorParts parts_;
   RankStarts starts_;
   OutOfMemoryWatch memory_;
@@ -136,10 +136,10 @@ class Supervisor {
   std::map<std::string, ExitCode> done_;  // nodes
   bool said_done_ = false;
   std::set<std::string> given_up_;                 // workers of all nodes, as told
-  std::optional<Clock::time_point> follow_until_;  // for workers, when servers have ended
+  std::optional<Steady::time_point> follow_until_;  // for workers, when servers have ended
 
-  std::optional<Verdict> proposed_, suspected_, verdict_;
-  Clock::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;
+  std::optional<JobOutcome> proposed_, suspected_, verdict_;
+  Steady::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;
   bool killed_ = false;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kPause = milliseconds(200);        // before a worker is started again
-constexpr auto kForVerdict = milliseconds(2000);  // for the verdict on a lost server
+constexpr auto kForVerdict = milliseconds(2000);  // for the outcome on a lost server
 constexpr auto kToFollow =
     milliseconds(5000);  // for workers, when the servers have ended
 
@@ -41,27 +41,27 @@ void Supervisor::judge_worker(Rank& dead) {
     case EndKind::deliberate:
       return propose({code_of(dead.status), describe(dead)});
     case EndKind::collateral:
-      dead.fate_at = Clock::now() + kForVerdict;
+      dead.restart_deadline = Steady::now() + kForVerdict;
       return;
     case EndKind::failed:
-      dead.fate_at = Clock::now() + kPause;
+      dead.restart_deadline = Steady::now() + kPause;
       return;
   }
 }
 
 void Supervisor::tend_workers() {
-  const Clock::time_point now = Clock::now();
+  const Steady::time_point now = Steady::now();
   for (Rank& rank : ranks_) {
-    if (is_ending()) rank.fate_at.reset();
-    if (!rank.fate_at || now < *rank.fate_at) continue;
-    rank.fate_at.reset();
+    if (is_ending()) rank.restart_deadline.reset();
+    if (!rank.restart_deadline || now < *rank.restart_deadline) continue;
+    rank.restart_deadline.reset();
     restart_or_give_up(rank);
   }
   end_stragglers();
 }
 
 void Supervisor::restart_or_give_up(Rank& worker) {
-  const std::string end = headline(portrait(worker));
+  const std::string end = headline(death_report(worker));
   if (worker.restarts >= starts_.again) return give_up(worker, end);
   const int local_rank = worker.number - place_.rank;
   parts_.steps.step(local_rank).store(0);
@@ -86,10 +86,10 @@ void Supervisor::give_up(Rank& worker, const std::string& end) {
   }
   parts_.store.set(
       kGivenUpPrefix + role_name(place_, worker.number),
-      end + " and is given up, as are all workers" + last_words(portrait(worker)));
+      end + " and is given up, as are all workers" + last_words(death_report(worker)));
 }
 
-/// As far as this node knows. If there are none, the verdict will say so.
+/// As far as this node knows. If there are none, the outcome will say so.
 bool Supervisor::has_other_workers() const {
   std::set<std::string> gone = given_up_;
   for (const Rank& rank : ranks_) {
@@ -128,11 +128,11 @@ void Supervisor::look_for_served() {
 }
 
 void Supervisor::let_workers_follow() {
-  if (!follow_until_) follow_until_ = Clock::now() + kToFollow;
+  if (!follow_until_) follow_until_ = Steady::now() + kToFollow;
 }
 
 void Supervisor::end_stragglers() {
-  if (!follow_until_ || verdict_ || Clock::now() < *follow_until_) return;
+  if (!follow_until_ || verdict_ || Steady::now() < *follow_until_) return;
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
     parts_.console.line(
@@ -142,7 +142,7 @@ void Supervisor::end_stragglers() {
                     role_name(place_, rank.number), rank.number, rank.child.pid));
     ::kill(-rank.child.pid, SIGKILL);
   }
-  follow_until_ = Clock::now() + kToFollow;  // once more, if the kernel keeps one
+  follow_until_ = Steady::now() + kToFollow;  // once more, if the kernel keeps one
 }
 
 /// Values are the servers': what they have saved is what is left of the run.

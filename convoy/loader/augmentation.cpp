@@ -22,13 +22,13 @@ bool coin(std::uint32_t word) { return word >> 31 != 0; }
 View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
              std::uint32_t sample) {
   if (augmentation == Augmentation::none) return {};
-  const RandomStream stream(seed, Purpose::augment, static_cast<std::uint32_t>(epoch),
+  const RandomStream stream(seed, RngStream::augment, static_cast<std::uint32_t>(epoch),
                             sample);
   const auto words = stream.block(kOfEpoch);
   const int padding = padding_of(augmentation);
   View view = {shift(words[0], padding), shift(words[1], padding), coin(words[2])};
   if (augmentation == Augmentation::crop_alternate) {
-    const RandomStream of_sample(seed, Purpose::augment, 0, sample);
+    const RandomStream of_sample(seed, RngStream::augment, 0, sample);
     view.mirrored = coin(of_sample.block(kOfSample)[0]) != (epoch % 2 != 0);
     view.edges_mirror = true;
   }

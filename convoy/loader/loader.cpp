@@ -35,21 +35,22 @@ void check_options(const LoaderOptions& options, const Dataset& data,
           "means and deviations for " + data.name,
           static_cast<long long>(options.normalization.moments.size()),
           fmt::format("1, or 1 for each of {} channels", data.shape.channels));
-  check_partition_for_lanes(options.partition, options.batch_size, options.part.lanes);
+  check_partition_for_microbatches(options.partition, options.batch_size,
+                                   options.part.microbatches);
   check(std::ranges::max(samples) < data.size(), "samples are of the dataset");
 }
 
-Order order_of(const Dataset& data, std::vector<std::uint32_t> samples,
-               const LoaderOptions& options) {
+SampleOrder order_of(const Dataset& data, std::vector<std::uint32_t> samples,
+                     const LoaderOptions& options) {
   check_options(options, data, samples);
   if (options.partition == Partition::iid) {
     return {std::move(samples), options.seed, options.shuffle, options.worker};
   }
-  const std::size_t lanes = options.part.lanes;
+  const std::size_t microbatches = options.part.microbatches;
   return {partition_samples(
               data, samples,
-              {.kind = options.partition, .parts = lanes, .seed = options.seed}),
-          options.batch_size / lanes, options.seed, options.shuffle};
+              {.kind = options.partition, .parts = microbatches, .seed = options.seed}),
+          options.batch_size / microbatches, options.seed, options.shuffle};
 }
 
 }  // namespace

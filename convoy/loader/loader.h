@@ -14,8 +14,8 @@
 // What is in a batch follows from samples, seed, epoch and batch number alone, however
 // many are prepared ahead; how an image is augmented, from seed, epoch and its own
 // number. The last batch of an epoch may be smaller; it is neither padded nor dropped.
-// Of each batch a rank prepares the samples of its own lanes, which may be none. Nothing
-// is allocated from one batch to the next.
+// Of each batch a rank prepares the samples of its own micro-batches, which may be none.
+// Nothing is allocated from one batch to the next.
 
 #pragma once
 
@@ -28,13 +28,13 @@
 #include <vector>
 
 #include "convoy/base/aligned.h"
-#include "convoy/base/lane_part.h"
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
 #include "convoy/loader/batch_filler.h"
 #include "convoy/loader/normalization.h"
-#include "convoy/loader/order.h"
 #include "convoy/loader/partition.h"
+#include "convoy/loader/sample_order.h"
+#include "convoy/params/microbatch_part.h"
 
 namespace convoy {
 
@@ -47,11 +47,12 @@ struct Batch {
 
 struct LoaderOptions {
   std::size_t batch_size = 64;  // of all ranks together
-  LanePart part{};              // what of each batch is prepared here
+  MicrobatchPart part{};        // what of each batch is prepared here
   std::uint64_t seed = 1;       // of order and augmentation
   bool shuffle = true;
-  std::uint32_t worker = 0;              // whose order it is
-  Partition partition = Partition::iid;  // unless iid, every lane has a part of its own
+  std::uint32_t worker = 0;  // whose order it is
+  Partition partition =
+      Partition::iid;  // unless iid, every micro-batch has a part of its own
   Normalization normalization{};
   Augmentation augmentation = Augmentation::none;
   int ahead = 2;  // batches prepared in advance, at least 1
@@ -62,12 +63,12 @@ class Loader {
  public:
   /// Borrows the dataset; the caller keeps it alive and unchanged as long as the loader.
   /// `samples` are the numbers of those used, each once an epoch, but as the partition
-  /// has it: `shared` lanes go through all of them each, `labels` leave some out.
+  /// has it: `shared` micro-batches go through all of them each, `labels` leave some out.
   ///
-  /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the lanes cannot
-  /// have such parts, of kind `data` if
-  /// there are no samples or the normalization is of other images. Requires: all samples
-  /// < data.size(); deviations above 0.
+  /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the
+  /// micro-batches cannot have such parts, of kind `data` if there are no samples or the
+  /// normalization is of other images. Requires: all samples < data.size(); deviations
+  /// above 0.
   Loader(const Dataset& data, std::vector<std::uint32_t> samples,
          const LoaderOptions& options);
   ~Loader();
@@ -101,8 +102,8 @@ class Loader {
   void fill(std::size_t number);
   void stop_filling(std::unique_lock<std::mutex>& lock);
 
-  LanePart part_;
-  Order order_;
+  MicrobatchPart part_;
+  SampleOrder order_;
   std::size_t batch_size_;  // or the number of samples, if that is less
   std::size_t batches_;
   BatchFiller filler_;

@@ -61,7 +61,7 @@ Parts random_parts(std::span<const std::uint32_t> samples,
     refuse(fmt::format("{} parts of {} samples", options.parts, samples.size()),
            "at least a sample in each part", "use fewer workers or more data");
   }
-  const RandomStream stream(options.seed, Purpose::partition, kOfSamples);
+  const RandomStream stream(options.seed, RngStream::partition, kOfSamples);
   Samples shuffled = permutation(static_cast<std::uint32_t>(samples.size()), stream);
   std::vector<Range> ranges;
   for (std::size_t part = 0; part < options.parts; ++part) {
@@ -93,11 +93,11 @@ std::vector<std::size_t> deal_labels(const Dataset& data,
     refuse(fmt::format("labels in {} parts", options.parts),
            fmt::format("at most {} parts, the labels of the training samples",
                        labels.size()),
-           "data.partition=iid, or fewer workers or lanes");
+           "data.partition=iid, or fewer workers or micro-batches");
   }
   const Samples dealt =
       permutation(static_cast<std::uint32_t>(labels.size()),
-                  RandomStream(options.seed, Purpose::partition, kOfLabels));
+                  RandomStream(options.seed, RngStream::partition, kOfLabels));
   std::vector<std::size_t> part_of(data.classes.size());
   for (std::size_t turn = 0; turn < dealt.size(); ++turn) {
     part_of[labels[dealt[turn]]] = turn % options.parts;
@@ -121,7 +121,7 @@ void cut_to_shortest(std::vector<Samples>& parts, std::uint64_t seed) {
   for (std::uint32_t part = 0; part < parts.size(); ++part) {
     if (parts[part].size() == shortest) continue;
     parts[part] = some_of(parts[part], shortest,
-                          RandomStream(seed, Purpose::partition, kOfCut, part));
+                          RandomStream(seed, RngStream::partition, kOfCut, part));
   }
 }
 
@@ -156,22 +156,23 @@ std::vector<std::uint64_t> label_counts(const Dataset& data, const Parts& parts)
   return counts;
 }
 
-void check_partition_for_lanes(Partition kind, std::size_t batch_size,
-                               std::size_t lanes) {
+void check_partition_for_microbatches(Partition kind, std::size_t batch_size,
+                                      std::size_t microbatches) {
   if (kind == Partition::iid) return;
   if (kind == Partition::labels_unscaled) {
     refuse("labels_unscaled", "parts of equal length, where an update waits for all",
            "data.partition=labels, or strategy=ps_async");
   }
-  if (batch_size % lanes == 0) return;
-  const std::size_t below = batch_size / lanes * lanes;
+  if (batch_size % microbatches == 0) return;
+  const std::size_t below = batch_size / microbatches * microbatches;
   throw InputError(
       InputKind::settings,
       {.where = "train.batch_size",
-       .found = fmt::format("{} samples in {} lanes", batch_size, lanes),
-       .expected = "a multiple of the lanes, since each takes as many from its own part "
-                   "(data.partition)",
-       .hint = fmt::format("train.batch_size={}", std::max(below, lanes))});
+       .found = fmt::format("{} samples in {} micro-batches", batch_size, microbatches),
+       .expected =
+           "a multiple of the micro-batches, since each takes as many from its own part "
+           "(data.partition)",
+       .hint = fmt::format("train.batch_size={}", std::max(below, microbatches))});
 }
 
 }  // namespace convoy

@@ -45,9 +45,10 @@ Parts partition_samples(const Dataset& data, std::span<const std::uint32_t> samp
 /// How many samples of each label each part has, [part][label].
 std::vector<std::uint64_t> label_counts(const Dataset& data, const Parts& parts);
 
-/// Whether the lanes of a batch can have a part each: parts of equal length, equal slices
-/// of a batch. `iid` always can: it is the whole order that is cut into batches, and each
-/// batch into lanes. Throws InputError of kind `settings`.
-void check_partition_for_lanes(Partition kind, std::size_t batch_size, std::size_t lanes);
+/// Whether the micro-batches of a batch can have a part each: parts of equal length,
+/// equal slices of a batch. `iid` always can: it is the whole order that is cut into
+/// batches, and each batch into micro-batches. Throws InputError of kind `settings`.
+void check_partition_for_microbatches(Partition kind, std::size_t batch_size,
+                                      std::size_t microbatches);
 
 }  // namespace convoy

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "convoy/base/thread_team.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 

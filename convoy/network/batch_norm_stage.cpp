@@ -8,10 +8,10 @@
 namespace convoy {
 namespace {
 
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 /// Two sums for each of the sixteen images of a pack.
-struct LaneSums {
+struct PackSums {
   double first[kPack] = {};
   double second[kPack] = {};
 };
@@ -20,10 +20,10 @@ struct Sums {
   double first = 0;
   double second = 0;
 
-  void add(const LaneSums& lanes, int images) {
+  void add(const PackSums& pack_sums, int images) {
     for (int i = 0; i < images; ++i) {
-      first += lanes.first[i];
-      second += lanes.second[i];
+      first += pack_sums.first[i];
+      second += pack_sums.second[i];
     }
   }
 };
@@ -41,7 +41,7 @@ BatchNormStage::BatchNormStage(const StageContext& context,
                                    std::max(context.forward, context.backward)};
   const auto channels = static_cast<std::size_t>(src_.channels);
   moments_ = context.plan.reserve(channels * sizeof(Moments), until_backward);
-  chosen_ = context.plan.reserve(
+  argmax_ = context.plan.reserve(
       options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0, until_backward);
   forward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.forward);
   backward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.backward);
@@ -69,7 +69,7 @@ BatchNormStage::Moments BatchNormStage::running(const Pass& pass,
           1.0f / std::sqrt(variance + kNormEpsilon)};
 }
 
-/// At least one: a lane may have no samples, and then all sums are zero.
+/// At least one: a micro-batch may have no samples, and then all sums are zero.
 double BatchNormStage::numbers_in_channel(const Pass& pass) const {
   return static_cast<double>(std::max<std::size_t>(1, pass.samples * src_.pixels()));
 }
@@ -82,13 +82,13 @@ BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* s
   const float around = src[plane(src_, 0, channel)];
   Sums sums;
   for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-    LaneSums lanes;
+    PackSums pack_sums;
     pass.kernels.add_moments({.src = src + plane(src_, pack, channel),
                               .size = src_.pixels() * kPack,
                               .around = around,
-                              .sums = lanes.first,
-                              .squares = lanes.second});
-    sums.add(lanes, pass.images(pack));
+                              .sums = pack_sums.first,
+                              .squares = pack_sums.second});
+    sums.add(pack_sums, pass.images(pack));
   }
   const double count = numbers_in_channel(pass);
   const double shifted = sums.first / count;
@@ -109,7 +109,7 @@ void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t c
       .src = src + plane(src_, pack, channel),
       .scale = scale,
       .shift = pass.values[options_.shift.begin + channel] - moments.mean * scale,
-      .floor = options_.relu ? 0 : kNoFloor,
+      .clamp_min = options_.relu ? 0 : kNoClamp,
       .dst = dst + plane(dst_, pack, channel),
       .size = src_.pixels() * kPack};
   if (options_.residual) {
@@ -120,7 +120,7 @@ void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t c
     return;
   }
   const float* plane_src = work.src;
-  work.floor = kNoFloor;  // the pool has it
+  work.clamp_min = kNoClamp;  // the pool has it
   work.dst = rows;
   work.size = row_floats_ * options_.pool;
   for (int row = 0; row < dst_.height; ++row) {
@@ -136,11 +136,11 @@ void BatchNormStage::pool_rows(const Pass& pass, std::size_t dst_plane, float* r
   pass.kernels.pool_row({.src = rows,
                          .src_row = row_floats_,
                          .window = options_.pool,
-                         .step = options_.pool,
+                         .stride = options_.pool,
                          .columns = dst_.width,
-                         .floor = options_.relu ? 0 : kNoFloor,
+                         .clamp_min = options_.relu ? 0 : kNoClamp,
                          .dst = dst + to,
-                         .chosen = pass.arena.get<std::uint8_t>(chosen_) + to});
+                         .argmax = pass.arena.get<std::uint8_t>(argmax_) + to});
 }
 
 void BatchNormStage::backward(const Pass& pass, const Activation& src,
@@ -185,9 +185,9 @@ void BatchNormStage::for_gradients(const Pass& pass, std::size_t pack,
     const std::size_t from = dst + static_cast<std::size_t>(row) * dst_.width * kPack;
     if (!covered) std::fill_n(rows, window, 0.0f);
     pass.kernels.unpool_row({.dst_gradient = dst_gradient + from,
-                             .chosen = pass.arena.get<std::uint8_t>(chosen_) + from,
+                             .argmax = pass.arena.get<std::uint8_t>(argmax_) + from,
                              .window = options_.pool,
-                             .step = options_.pool,
+                             .stride = options_.pool,
                              .columns = dst_.width,
                              .accumulate = false,
                              .src_gradient = rows,
@@ -208,17 +208,17 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
   const Moments moments = pass.arena.get<Moments>(moments_)[channel];
   Sums sums;
   for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-    LaneSums lanes;
+    PackSums pack_sums;
     for_gradients(pass, pack, channel, dst_gradient, rows,
                   [&](std::size_t from, std::size_t size, const float* gradient) {
                     pass.kernels.add_norm_sums({.gradient = gradient,
                                                 .src = src + from,
                                                 .size = size,
                                                 .mean = moments.mean,
-                                                .sums = lanes.first,
-                                                .products = lanes.second});
+                                                .sums = pack_sums.first,
+                                                .products = pack_sums.second});
                   });
-    sums.add(lanes, pass.images(pack));
+    sums.add(pack_sums, pass.images(pack));
   }
   pass.gradients[options_.shift.begin + channel] = static_cast<float>(sums.first);
   pass.gradients[options_.scale.begin + channel] =

@@ -21,7 +21,7 @@ namespace convoy {
 struct BatchNormOptions {
   bool relu = false;
   bool residual = false;
-  int pool = 0;          // window and step of the pool that follows; 0: none
+  int pool = 0;          // window and stride of the pool that follows; 0: none
   Range scale, shift;    // in the parameters
   Range mean, variance;  // in the statistics
 };
@@ -77,7 +77,7 @@ class BatchNormStage final : public Stage {
   BatchNormOptions options_;
   Shape src_, dst_;
   std::size_t row_floats_;  // of the source
-  SlotId moments_, chosen_, forward_rows_, backward_rows_;
+  SlotId moments_, argmax_, forward_rows_, backward_rows_;
 };
 
 }  // namespace convoy

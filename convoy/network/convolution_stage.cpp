@@ -10,10 +10,10 @@ namespace {
 
 // Channels whose gradients one task takes: the height of the weight kernel's tile.
 constexpr int kChannelsATask = 4;
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
-int taps_of_phase(int kernel, int phase, int step) {
-  return phase >= kernel ? 0 : (kernel - phase + step - 1) / step;
+int taps_of_phase(int kernel, int phase, int stride) {
+  return phase >= kernel ? 0 : (kernel - phase + stride - 1) / stride;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& la
   const std::size_t row_floats =
       static_cast<std::size_t>(convolved_.channels) * convolved_.width * kPack;
   rows_scratch_ = context.reserve_scratch(row_floats * options.pool, context.forward);
-  chosen_ = plan.reserve(options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0,
+  argmax_ = plan.reserve(options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0,
                          {context.forward, std::max(context.forward, context.backward)});
   if (!context.training) return;
 
@@ -78,10 +78,10 @@ void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row
        .taps_wide = layer.kernel,
        .weights = pass.arena.get(tiled_weights_),
        .bias = bias_.size() > 0 ? pass.values + bias_.begin : nullptr,
-       .floor = options_.relu && options_.pool == 0 ? 0 : kNoFloor,
-       .top = row * layer.step - layer.padding,
+       .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
+       .top = row * layer.stride - layer.padding,
        .left = -layer.padding,
-       .step = layer.step,
+       .stride = layer.stride,
        .dst = dst,
        .dst_channels = convolved_.channels,
        .columns = convolved_.width,
@@ -95,7 +95,7 @@ void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
   const std::size_t channel_floats = row_floats * options_.pool;
-  auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
 
   pass.team.run(pass.packs * height, [&](std::size_t task, int thread) {
     const std::size_t pack = task / height;
@@ -117,11 +117,11 @@ void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
       pass.kernels.pool_row({.src = rows + k * channel_floats,
                              .src_row = row_floats,
                              .window = options_.pool,
-                             .step = options_.pool,
+                             .stride = options_.pool,
                              .columns = dst_.width,
-                             .floor = options_.relu ? 0 : kNoFloor,
+                             .clamp_min = options_.relu ? 0 : kNoClamp,
                              .dst = dst + to,
-                             .chosen = chosen + to});
+                             .argmax = argmax + to});
     }
   });
 }
@@ -157,7 +157,7 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
   const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
   const std::size_t plane = row_floats * convolved_.height;
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
-  const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   float* first = gradient + pack * pack_floats(convolved_) + channels.begin * plane;
   const bool covered = dst_.height * options_.pool == convolved_.height &&
                        dst_.width * options_.pool == convolved_.width;
@@ -167,9 +167,9 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
       const std::size_t from =
           pack * pack_floats(dst_) + (k * dst_.height + row) * dst_row;
       pass.kernels.unpool_row({.dst_gradient = dst_gradient + from,
-                               .chosen = chosen + from,
+                               .argmax = argmax + from,
                                .window = options_.pool,
-                               .step = options_.pool,
+                               .stride = options_.pool,
                                .columns = dst_.width,
                                .accumulate = false,
                                .src_gradient = first + (k - channels.begin) * plane +
@@ -228,7 +228,7 @@ void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
          .src_width = src_.width + 2 * padding,
          .taps_high = options_.layer.kernel,
          .taps_wide = options_.layer.kernel,
-         .step = options_.layer.step,
+         .stride = options_.layer.stride,
          .dst_gradient = gradient + from,
          .dst_channels = static_cast<int>(channels.size()),
          .dst_height = convolved_.height,
@@ -257,24 +257,24 @@ void ConvolutionStage::add_shares(const Pass& pass) {
 }
 
 // The gradient of the source at (y, x) sums the taps (r, s) that reach it: those for
-// which y + padding - r is a multiple of the step, which depends on (y + padding) modulo
-// the step alone, and likewise for x and s. So each of the step x step phases of the
-// source is a convolution of its own over the output's gradient, with a subset of the
-// taps, reversed.
+// which y + padding - r is a multiple of the stride, which depends on (y + padding)
+// modulo the stride alone, and likewise for x and s. So each of the stride x stride
+// phases of the source is a convolution of its own over the output's gradient, with a
+// subset of the taps, reversed.
 ConvolutionStage::Phase ConvolutionStage::phase(int a, int b) const {
-  const int kernel = options_.layer.kernel, step = options_.layer.step;
-  return {a, b, taps_of_phase(kernel, a, step), taps_of_phase(kernel, b, step)};
+  const int kernel = options_.layer.kernel, stride = options_.layer.stride;
+  return {a, b, taps_of_phase(kernel, a, stride), taps_of_phase(kernel, b, stride)};
 }
 
 void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
                                        const float* weights, float* tiled) const {
   const auto kernel = static_cast<std::size_t>(options_.layer.kernel);
-  const int step = options_.layer.step;
+  const int stride = options_.layer.stride;
   for (int k = 0; k < convolved_.channels; ++k) {
     for (int i = phase.high - 1; i >= 0; --i) {
       for (int j = phase.wide - 1; j >= 0; --j) {
         const float* tap =
-            weights + k * taps_ + (phase.a + i * step) * kernel + phase.b + j * step;
+            weights + k * taps_ + (phase.a + i * stride) * kernel + phase.b + j * stride;
         for (std::size_t c = channels.begin; c < channels.end; ++c) {
           *tiled++ = tap[c * kernel * kernel];
         }
@@ -284,12 +284,12 @@ void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
 }
 
 void ConvolutionStage::tile_weights_for_source(const Pass& pass) {
-  const int step = options_.layer.step;
+  const int stride = options_.layer.stride;
   const Tiles tiles(src_.channels, pass.kernels.tile);
   const float* weights = pass.values + weight_.begin;
   float* tiled = pass.arena.get(source_weights_);
-  for (int number = 0; number < step * step; ++number) {
-    const Phase phase = this->phase(number / step, number % step);
+  for (int number = 0; number < stride * stride; ++number) {
+    const Phase phase = this->phase(number / stride, number % stride);
     const std::size_t depth =
         phase.taps() * static_cast<std::size_t>(convolved_.channels);
     pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t tile, int) {
@@ -305,8 +305,8 @@ void ConvolutionStage::source_row_backward(const Pass& pass, const Phase& phase,
                                            const float* weights, int y,
                                            const float* gradient,
                                            float* src_gradient) const {
-  const int step = options_.layer.step, padding = options_.layer.padding;
-  const int first_x = ((phase.b - padding) % step + step) % step;
+  const int stride = options_.layer.stride, padding = options_.layer.padding;
+  const int first_x = ((phase.b - padding) % stride + stride) % stride;
   if (first_x >= src_.width) return;
   pass.kernels.convolve_row(
       {.src = gradient,
@@ -317,21 +317,21 @@ void ConvolutionStage::source_row_backward(const Pass& pass, const Phase& phase,
        .taps_wide = phase.wide,
        .weights = weights,
        .bias = nullptr,
-       .floor = kNoFloor,
-       .top = (y + padding - phase.a) / step - (phase.high - 1),
-       .left = (first_x + padding - phase.b) / step - (phase.wide - 1),
-       .step = 1,
+       .clamp_min = kNoClamp,
+       .top = (y + padding - phase.a) / stride - (phase.high - 1),
+       .left = (first_x + padding - phase.b) / stride - (phase.wide - 1),
+       .stride = 1,
        .dst = src_gradient + (static_cast<std::size_t>(y) * src_.width + first_x) * kPack,
        .dst_channels = src_.channels,
-       .columns = (src_.width - first_x + step - 1) / step,
+       .columns = (src_.width - first_x + stride - 1) / stride,
        .dst_channel = pack_floats({1, src_.height, src_.width}),
-       .dst_column = static_cast<std::size_t>(step) * kPack});
+       .dst_column = static_cast<std::size_t>(stride) * kPack});
 }
 
 void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,
                                        float* src_gradient) {
   tile_weights_for_source(pass);
-  const int step = options_.layer.step;
+  const int stride = options_.layer.stride;
   const auto height = static_cast<std::size_t>(src_.height);
   const std::size_t pairs = static_cast<std::size_t>(src_.channels) * convolved_.channels;
 
@@ -339,9 +339,9 @@ void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,
     const std::size_t pack = task / height;
     const int y = static_cast<int>(task % height);
     const float* weights = pass.arena.get(source_weights_);
-    for (int number = 0; number < step * step; ++number) {
-      const Phase phase = this->phase(number / step, number % step);
-      if ((y + options_.layer.padding) % step == phase.a) {
+    for (int number = 0; number < stride * stride; ++number) {
+      const Phase phase = this->phase(number / stride, number % stride);
+      if ((y + options_.layer.padding) % stride == phase.a) {
         source_row_backward(pass, phase, weights, y,
                             gradient + pack * pack_floats(convolved_),
                             src_gradient + pack * pack_floats(src_));

@@ -20,7 +20,7 @@ namespace convoy {
 struct ConvolutionOptions {
   Convolution layer;
   bool relu = false;
-  int pool = 0;  // window and step of the pool that follows; 0: none
+  int pool = 0;  // window and stride of the pool that follows; 0: none
   SegmentId weight;
   std::optional<SegmentId> bias;
 };
@@ -37,7 +37,8 @@ class ConvolutionStage final : public Stage {
   bool backward_reads_dst() const override { return options_.relu; }
 
  private:
-  /// Source pixels with the same position modulo the step, and the taps that reach them.
+  /// Source pixels with the same position modulo the stride, and the taps that reach
+  /// them.
   struct Phase {
     int a, b;  // of rows and columns
     int high, wide;
@@ -68,7 +69,7 @@ class ConvolutionStage final : public Stage {
   Shape src_, convolved_, dst_;
   Range weight_, bias_;  // in the flat buffer; no bias is an empty range
   std::size_t taps_;     // of one output channel
-  SlotId tiled_weights_, rows_scratch_, chosen_;
+  SlotId tiled_weights_, rows_scratch_, argmax_;
   SlotId convolved_gradient_, padded_scratch_, shares_, source_weights_;
 };
 

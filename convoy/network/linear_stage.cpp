@@ -56,7 +56,7 @@ LinearStage::LinearStage(const StageContext& context, const Layout& layout,
 }
 
 void LinearStage::forward(const Pass& pass, const float* src, float* dst) {
-  const float floor = relu_ ? 0 : -std::numeric_limits<float>::infinity();
+  const float clamp_min = relu_ ? 0 : -std::numeric_limits<float>::infinity();
   const auto features = static_cast<std::size_t>(features_);
   const float* weights = pass.values + weight_.begin;
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int) {
@@ -77,7 +77,8 @@ void LinearStage::forward(const Pass& pass, const float* src, float* dst) {
     }
     for (std::size_t pack = 0; pack < pass.packs; ++pack) {
       pass.kernels.add_bias(rows + pack * dst_pack,
-                            pass.values + bias_.begin + block.first, block.rows, floor);
+                            pass.values + bias_.begin + block.first, block.rows,
+                            clamp_min);
     }
   });
 }
@@ -110,7 +111,7 @@ void LinearStage::finish_dst_gradient(const Pass& pass, const Activation& dst) c
   });
 }
 
-void LinearStage::turn_into_panels(const Pass& pass, const float* src) {
+void LinearStage::pack_panels(const Pass& pass, const float* src) {
   const std::size_t count = round_up(static_cast<std::size_t>(features_), kPack) / kPack;
   float* panels = pass.arena.get(panels_);
   pass.team.run(count, [&](std::size_t panel, int) {
@@ -149,7 +150,7 @@ void LinearStage::gradients_to_tiles(const Pass& pass, const RowBlock& block,
 
 void LinearStage::weights_backward(const Pass& pass, const float* src,
                                    const float* dst_gradient) {
-  turn_into_panels(pass, src);
+  pack_panels(pass, src);
   const std::size_t images = pass.packs * kPack;
   const float* panels = pass.arena.get(panels_);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {

@@ -42,7 +42,7 @@ class LinearStage final : public Stage {
   void finish_dst_gradient(const Pass& pass, const Activation& dst) const;
   void weights_backward(const Pass& pass, const float* src, const float* dst_gradient);
   void source_backward(const Pass& pass, const float* dst_gradient, float* src_gradient);
-  void turn_into_panels(const Pass& pass, const float* src);
+  void pack_panels(const Pass& pass, const float* src);
   void gradients_to_tiles(const Pass& pass, const RowBlock& block,
                           const float* dst_gradient, float* tiles) const;
   void weights_to_tiles(const Pass& pass, const RowBlock& block, int output, int depth,

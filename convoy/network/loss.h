@@ -15,7 +15,7 @@
 
 namespace convoy {
 
-/// Sums over samples, exact where they are integers. Lanes and ranks add them up.
+/// Sums over samples, exact where they are integers. Microbatches and ranks add them up.
 struct LossSum {
   double loss = 0;
   std::size_t correct = 0;

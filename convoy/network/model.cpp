@@ -33,9 +33,9 @@ constexpr std::size_t kMostElements = std::size_t{1} << 30;
                     .hint = "use smaller images"});
 }
 
-/// The side of what a window that moves by `step` makes of a source of this side.
-int positions(int side, int window, int step, int padding) {
-  return (side + 2 * padding - window) / step + 1;
+/// The side of what a window that moves by `stride` makes of a source of this side.
+int positions(int side, int window, int stride, int padding) {
+  return (side + 2 * padding - window) / stride + 1;
 }
 
 void refuse_small(const LayerInfo& info, int smallest) {
@@ -78,10 +78,10 @@ struct Describe {
           "no window of a pool lies outside the image");
     info.kind = "max pool";
     refuse_small(info, layer.window - 2 * layer.padding);
-    const int step = layer.step == 0 ? layer.window : layer.step;
+    const int stride = layer.stride == 0 ? layer.window : layer.stride;
     info.dst = {info.src.channels,
-                positions(info.src.height, layer.window, step, layer.padding),
-                positions(info.src.width, layer.window, step, layer.padding)};
+                positions(info.src.height, layer.window, stride, layer.padding),
+                positions(info.src.width, layer.window, stride, layer.padding)};
   }
 
   void operator()(const AveragePool& layer) const {
@@ -189,11 +189,11 @@ void add_parameters(const LayerInfo& info, LayoutBuilder& builder) {
 /// The first values of one tensor after the other. A bias takes its weight's bound.
 class Initializer {
  public:
-  Initializer(std::uint64_t seed, FirstWeights first_weights)
-      : seed_(seed), first_weights_(first_weights) {}
+  Initializer(std::uint64_t seed, WeightInit weight_init)
+      : seed_(seed), first_weights_(weight_init) {}
 
   void fill(const Segment& segment, std::uint32_t id, std::span<float> values) {
-    const RandomStream random(seed_, Purpose::weights, id);
+    const RandomStream random(seed_, RngStream::weights, id);
     if (segment.role == Role::norm_scale || segment.role == Role::norm_shift) {
       std::ranges::fill(values, segment.role == Role::norm_scale ? 1.0f : 0.0f);
       return;
@@ -203,14 +203,14 @@ class Initializer {
       bound_ = 1.0f / std::sqrt(static_cast<float>(inputs));
     }
     const bool convolution = segment.shape.size() == 4;
-    if (convolution && first_weights_ == FirstWeights::kaiming_fan_out) {
+    if (convolution && first_weights_ == WeightInit::kaiming_fan_out) {
       const std::size_t outputs = values.size() / segment.shape[1];
       fill_normal(random, std::sqrt(2.0f / static_cast<float>(outputs)), values);
       return;
     }
     std::uint64_t index = 0;
     for (float& value : values) value = bound_ * (2 * random.uniform(index++) - 1);
-    if (convolution && first_weights_ == FirstWeights::pass_through) {
+    if (convolution && first_weights_ == WeightInit::dirac) {
       fill_identity(segment.shape, values);
     }
   }
@@ -235,15 +235,16 @@ class Initializer {
   }
 
   std::uint64_t seed_;
-  FirstWeights first_weights_;
+  WeightInit first_weights_;
   float bound_ = 0;
 };
 
 }  // namespace
 
 Shape output_shape(const Convolution& layer, Shape src) {
-  return {layer.channels, positions(src.height, layer.kernel, layer.step, layer.padding),
-          positions(src.width, layer.kernel, layer.step, layer.padding)};
+  return {layer.channels,
+          positions(src.height, layer.kernel, layer.stride, layer.padding),
+          positions(src.width, layer.kernel, layer.stride, layer.padding)};
 }
 
 Shape pool_window(const AveragePool& layer, Shape src) {
@@ -285,8 +286,8 @@ Layout build_statistics_layout(const Model& model) {
 }
 
 void initialize(const Layout& layout, std::uint64_t seed, FlatBuffer& values,
-                FirstWeights first_weights) {
-  Initializer initializer(seed, first_weights);
+                WeightInit weight_init) {
+  Initializer initializer(seed, weight_init);
   std::uint32_t id = 0;
   for (const Segment& segment : layout.segments()) {
     initializer.fill(segment, id++, values.view(segment.range));

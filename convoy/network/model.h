@@ -28,7 +28,7 @@ struct Convolution {
   std::string name;
   int channels;  // of the output
   int kernel;    // square
-  int step = 1;
+  int stride = 1;
   int padding = 0;  // zeros around the image
   bool bias = true;
 };
@@ -46,8 +46,8 @@ struct Relu {};
 /// x times the normal distribution up to x: a ReLU without an edge.
 struct Gelu {};
 struct MaxPool {
-  int window;    // square
-  int step = 0;  // 0: as the window
+  int window;      // square
+  int stride = 0;  // 0: as the window
   int padding = 0;
 };
 struct AveragePool {
@@ -81,19 +81,19 @@ inline constexpr float kNormEpsilon = 1e-5f;
 inline constexpr float kStatisticsRate = 0.1f;
 
 /// What convolutions start from.
-enum class FirstWeights {
+enum class WeightInit {
   uniform,          // PyTorch's default: within 1 / sqrt(inputs of one output)
   kaiming_fan_out,  // torchvision's ResNets: normal, of variance 2 / (outputs of one
                     // input)
-  pass_through  // uniform, but the first outputs of 3x3 kernels are the inputs as they
-                // are
+  dirac  // uniform, but the first outputs of 3x3 kernels are the inputs as they
+         // are
 };
 
 struct Model {
   std::string name;
   Shape input;
   std::vector<Layer> layers;  // the last gives one number a class
-  FirstWeights first_weights = FirstWeights::uniform;
+  WeightInit weight_init = WeightInit::uniform;
 };
 
 /// The number of a layer in what describe() gives; kModelInput is no layer.
@@ -140,7 +140,7 @@ Layout build_statistics_layout(const Model& model);
 
 /// First values, a function of the seed alone.
 void initialize(const Layout& layout, std::uint64_t seed, FlatBuffer& values,
-                FirstWeights first_weights = FirstWeights::uniform);
+                WeightInit weight_init = WeightInit::uniform);
 
 /// First running statistics: mean 0, variance 1.
 void initialize_statistics(const Layout& layout, FlatBuffer& statistics);

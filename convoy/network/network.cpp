@@ -22,7 +22,7 @@ void refuse_more_than_memory(std::size_t bytes, std::size_t samples) {
                     .found = human_bytes(bytes) + " of activations for a pass over " +
                              with_commas(samples) + " samples",
                     .expected = "at most " + human_bytes(available) + ", which is free",
-                    .hint = "a smaller train.batch_size, or more train.lanes"});
+                    .hint = "a smaller train.batch_size, or more train.microbatches"});
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ bool Network::is_last_of_unit(std::size_t stage) const {
   return stage + 1 == stages_.size() || stages_[stage + 1].unit != stages_[stage].unit;
 }
 
-Pass Network::make_pass(const FlatBuffer& values, float* gradients, const PassKey& key) {
+Pass Network::make_pass(const FlatBuffer& values, float* gradients, const RngKey& key) {
   const FlatBuffer* running = options_.training ? nullptr : options_.statistics;
   return {.team = team_,
           .kernels = *options_.kernels,
@@ -208,7 +208,7 @@ void Network::pack_images(const Samples& samples) {
 }
 
 LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
-                         const PassKey& key, PassListener& listener) {
+                         const RngKey& key, PassListener& listener) {
   check(samples.count() <= options_.most_samples, "a batch fits the plan");
   check(samples.images.size() == samples.count() * input_.size(), "images fit the model");
   samples_ = samples;

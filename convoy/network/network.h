@@ -62,7 +62,7 @@ class Network {
           ThreadTeam& team);
 
   /// Loss of the samples. Requires: at most `most_samples`; labels below the class count.
-  LossSum forward(const Samples& samples, const FlatBuffer& values, const PassKey& key,
+  LossSum forward(const Samples& samples, const FlatBuffer& values, const RngKey& key,
                   PassListener& listener);
 
   /// Gradients of scale * (sum of the losses) of the last forward(), overwriting.
@@ -117,7 +117,7 @@ class Network {
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
   void pack_images(const Samples& samples);
-  Pass make_pass(const FlatBuffer& values, float* gradients, const PassKey& key);
+  Pass make_pass(const FlatBuffer& values, float* gradients, const RngKey& key);
   Activation activation(ActivationIndex index);
   Activation with_share(ActivationIndex index, std::optional<SlotId> share);
   void add_share(ActivationIndex index, std::optional<SlotId> share, std::size_t packs);
@@ -135,7 +135,7 @@ class Network {
   FlatBuffer batch_statistics_;
   std::size_t classes_ = 0;
   Samples samples_;  // of the last forward
-  PassKey key_;
+  RngKey key_;
 };
 
 }  // namespace convoy

@@ -49,7 +49,7 @@ void AddStage::forward(const Pass& pass, const float* src, float* dst) {
          .scale = 1,
          .shift = 0,
          .residual = pass.residual.values + from,
-         .floor = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
+         .clamp_min = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
          .dst = dst + from,
          .size = size_});
   });
@@ -77,8 +77,8 @@ DropoutStage::DropoutStage(const StageContext& context, const Dropout& layer)
 void DropoutStage::scale_kept(const Pass& pass, const float* from, float* to,
                               bool draw) const {
   constexpr std::size_t kChunk = 64;
-  const RandomStream random(pass.key.seed, Purpose::dropout, pass.key.step,
-                            pass.key.lane << 16 | number_);
+  const RandomStream random(pass.key.seed, RngStream::dropout, pass.key.step,
+                            pass.key.microbatch << 16 | number_);
   const auto threshold = static_cast<std::uint32_t>(std::lround(probability_ * 65536));
   auto* kept = pass.arena.get<std::uint16_t>(kept_);
   const std::size_t rows = pass.packs * features_;

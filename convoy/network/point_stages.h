@@ -56,7 +56,8 @@ class AddStage final : public Stage {
 };
 
 /// Zeroes elements with the layer's probability and scales up the others to make up for
-/// it. Which ones is a function of (seed, step, lane, stage, element). Training only.
+/// it. Which ones is a function of (seed, step, micro-batch, stage, element). Training
+/// only.
 class DropoutStage final : public Stage {
  public:
   DropoutStage(const StageContext& context, const Dropout& layer);

@@ -8,7 +8,7 @@
 namespace convoy {
 namespace {
 
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -17,10 +17,10 @@ MaxPoolStage::MaxPoolStage(const StageContext& context, const MaxPool& layer, Sh
       src_(context.src),
       dst_(dst),
       framed_row_(static_cast<std::size_t>(src_.width + 2 * layer.padding) * kPack),
-      chosen_(context.plan.reserve(
+      argmax_(context.plan.reserve(
           context.most_packs * pack_floats(dst),
           {context.forward, std::max(context.forward, context.backward)})) {
-  if (layer_.step == 0) layer_.step = layer_.window;
+  if (layer_.stride == 0) layer_.stride = layer_.window;
   const std::size_t frame = layer.padding > 0 ? framed_floats() : 0;
   forward_frame_ = context.reserve_scratch(frame, context.forward);
   backward_frame_ = context.reserve_scratch(frame, context.backward);
@@ -33,7 +33,7 @@ const float* MaxPoolStage::framed(const Pass& pass, const float* plane,
   const int padding = layer_.padding;
   if (padding == 0) return plane;
   float* copy = pass.arena.get(forward_frame_) + thread * framed_floats();
-  std::fill_n(copy, framed_floats(), kNoFloor);
+  std::fill_n(copy, framed_floats(), kNoClamp);
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
   for (int y = 0; y < src_.height; ++y) {
     std::copy_n(plane + y * row, row,
@@ -45,19 +45,19 @@ const float* MaxPoolStage::framed(const Pass& pass, const float* plane,
 void MaxPoolStage::forward(const Pass& pass, const float* src, float* dst) {
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
-  auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   pass.team.run(pass.packs * channels, [&](std::size_t plane, int thread) {
     const float* from = framed(pass, src + plane * src_.pixels() * kPack, thread);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({.src = from + row * layer_.step * framed_row_,
+      pass.kernels.pool_row({.src = from + row * layer_.stride * framed_row_,
                              .src_row = framed_row_,
                              .window = layer_.window,
-                             .step = layer_.step,
+                             .stride = layer_.stride,
                              .columns = dst_.width,
-                             .floor = kNoFloor,
+                             .clamp_min = kNoClamp,
                              .dst = dst + to,
-                             .chosen = chosen + to});
+                             .argmax = argmax + to});
     }
   });
 }
@@ -69,7 +69,7 @@ void MaxPoolStage::backward(const Pass& pass, const Activation& src,
   const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
   const int padding = layer_.padding;
-  const auto* chosen = pass.arena.get<std::uint8_t>(chosen_);
+  const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   pass.team.run(pass.packs * channels, [&](std::size_t plane, int thread) {
     float* gradient = src.gradient + plane * src_.pixels() * kPack;
     float* to = padding == 0 ? gradient
@@ -77,9 +77,9 @@ void MaxPoolStage::backward(const Pass& pass, const Activation& src,
     std::fill_n(to, framed_floats(), 0.0f);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row({dst.gradient + from, chosen + from, layer_.window,
-                               layer_.step, dst_.width, /*accumulate=*/true,
-                               to + row * layer_.step * framed_row_, framed_row_});
+      pass.kernels.unpool_row({dst.gradient + from, argmax + from, layer_.window,
+                               layer_.stride, dst_.width, /*accumulate=*/true,
+                               to + row * layer_.stride * framed_row_, framed_row_});
     }
     if (padding == 0) return;
     for (int y = 0; y < src_.height; ++y) {

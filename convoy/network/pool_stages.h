@@ -10,8 +10,8 @@
 
 namespace convoy {
 
-/// Any window, step and padding; windows may overlap. With padding, a plane is pooled and
-/// unpooled in a framed copy.
+/// Any window, stride and padding; windows may overlap. With padding, a plane is pooled
+/// and unpooled in a framed copy.
 class MaxPoolStage final : public Stage {
  public:
   MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape dst);
@@ -30,7 +30,7 @@ class MaxPoolStage final : public Stage {
   MaxPool layer_;
   Shape src_, dst_;
   std::size_t framed_row_;  // floats of a row with its frame
-  SlotId chosen_, forward_frame_, backward_frame_;
+  SlotId argmax_, forward_frame_, backward_frame_;
 };
 
 /// The mean of each window. Windows do not overlap; what they do not cover counts

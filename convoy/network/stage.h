@@ -13,18 +13,18 @@
 #include <cstdint>
 
 #include "convoy/base/shape.h"
-#include "convoy/base/thread_team.h"
 #include "convoy/network/arena.h"
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/params/layout.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 
 /// What random numbers of a pass depend on, besides the layer.
-struct PassKey {
+struct RngKey {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
-  std::uint32_t lane = 0;
+  std::uint32_t microbatch = 0;
 };
 
 /// An activation and, in backward, its gradient. Layout: see kernels.h.
@@ -44,7 +44,7 @@ struct Pass {
   float* batch_statistics;  // those of this pass, which training finds
   std::size_t samples;
   std::size_t packs;  // of sixteen images, the last filled up with zeros
-  PassKey key;
+  RngKey key;
   Activation residual{};  // what a stage that joins two branches adds to its own
 
   /// Real images in a pack.

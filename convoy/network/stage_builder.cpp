@@ -119,7 +119,7 @@ class Fuser {
     if (!takes_pool) return layer;
     const MaxPool* pool = follower<MaxPool>(layer);
     if (pool == nullptr || pool->padding != 0) return layer;
-    if (pool->step != 0 && pool->step != pool->window) return layer;
+    if (pool->stride != 0 && pool->stride != pool->window) return layer;
     spec.pool = pool->window;
     return next_++;
   }

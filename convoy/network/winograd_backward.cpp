@@ -97,9 +97,9 @@ void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
 
 /// The rows of a pack's images that the chunk sees: [row][column][16 images][16
 /// channels], channels that there are not as zeros.
-void WinogradStage::turn_sources(const Pass& pass, const Chunk& chunk,
-                                 const float* images, Range channels,
-                                 float* turned) const {
+void WinogradStage::transpose_sources(const Pass& pass, const Chunk& chunk,
+                                      const float* images, Range channels,
+                                      float* turned) const {
   const std::size_t plane = pack_floats({1, src_.height, src_.width});
   const std::size_t width = static_cast<std::size_t>(src_.width);
   const Range pixels = {plan_.first_src_row(chunk) * width,
@@ -121,8 +121,8 @@ void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chun
                                              const float* src, std::size_t pack,
                                              Range channels, float* scratch) const {
   constexpr std::ptrdiff_t kPixel = kPack * kPack;
-  turn_sources(pass, chunk, src + (chunk.first_pack + pack) * pack_floats(src_), channels,
-               scratch);
+  transpose_sources(pass, chunk, src + (chunk.first_pack + pack) * pack_floats(src_),
+                    channels, scratch);
   const std::ptrdiff_t above =
       static_cast<std::ptrdiff_t>(plan_.first_src_row(chunk)) * src_.width;
   float* panels = pass.arena.get(turned_sources_.slot);
@@ -198,7 +198,7 @@ void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float*
       for (std::size_t i = 0; i < part.columns.size(); ++i) {
         const Product product = {.a = taps.first + t * taps.product,
                                  .a_row = 1,
-                                 .a_step = taps.row,
+                                 .a_stride = taps.row,
                                  .b = nullptr,
                                  .dst = products + t * part.product() + i * part.column(),
                                  .dst_row = kPack,
@@ -224,7 +224,7 @@ void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
          .product = part.product(),
          .channels = static_cast<int>(part.channels.size()),
          .bias = nullptr,
-         .floor = -std::numeric_limits<float>::infinity(),
+         .clamp_min = -std::numeric_limits<float>::infinity(),
          .image = src_gradient + place.pack * pack_floats(src_) +
                   part.channels.begin * plane + plan_.src_offset(place) * kPack,
          .image_row = row,

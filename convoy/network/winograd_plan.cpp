@@ -38,8 +38,8 @@ WinogradForm least_work(WinogradMode mode, WinogradForm large, WinogradForm smal
 
 WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
   const Shape dst = output_shape(layer, src);
-  if (layer.kernel == 1) return layer.step == 1 ? WinogradForm::p1 : WinogradForm::p2;
-  if (layer.step == 2) {
+  if (layer.kernel == 1) return layer.stride == 1 ? WinogradForm::p1 : WinogradForm::p2;
+  if (layer.stride == 2) {
     const bool one = is_frame_of_ones(src, 2, layer.padding);
     return one ? WinogradForm::s1
                : least_work(mode, WinogradForm::s4, WinogradForm::s2, dst);
@@ -70,8 +70,8 @@ int multiplications(WinogradForm form, Shape dst) {
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {
-  const bool fits = layer.step <= 2 && ((layer.kernel == 3 && layer.padding <= 2) ||
-                                        (layer.kernel == 1 && layer.padding == 0));
+  const bool fits = layer.stride <= 2 && ((layer.kernel == 3 && layer.padding <= 2) ||
+                                          (layer.kernel == 1 && layer.padding == 0));
   if (mode == WinogradMode::off || !fits) return {};
   const WinogradForm form = best_form(mode, layer, src);
   if (!pays(form, src.channels, output_shape(layer, src))) return {};
@@ -145,16 +145,16 @@ TileWindow WinogradPlan::dst_window(const TilePlace& place) const {
 }
 
 int WinogradPlan::first_src_row(const Chunk& chunk) const {
-  return std::max(0, chunk.first_row * src_step() - frame_);
+  return std::max(0, chunk.first_row * src_stride() - frame_);
 }
 
 int WinogradPlan::last_src_row(const Chunk& chunk) const {
   const int last_tile = chunk.first_row + chunk.rows - 1;
-  return std::min(src_.height, last_tile * src_step() - frame_ + size_.src);
+  return std::min(src_.height, last_tile * src_stride() - frame_ + size_.src);
 }
 
 int WinogradPlan::most_src_rows() const {
-  return std::min(src_.height, (rows_a_chunk_ - 1) * src_step() + size_.src);
+  return std::min(src_.height, (rows_a_chunk_ - 1) * src_stride() + size_.src);
 }
 
 }  // namespace convoy

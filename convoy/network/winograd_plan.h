@@ -84,12 +84,12 @@ class WinogradPlan {
   int most_src_rows() const;
 
  private:
-  int src_top(const TilePlace& place) const { return place.row * src_step() - frame_; }
+  int src_top(const TilePlace& place) const { return place.row * src_stride() - frame_; }
   int src_left(const TilePlace& place) const {
-    return place.column * src_step() - frame_;
+    return place.column * src_stride() - frame_;
   }
   /// From one tile of the source to the next.
-  int src_step() const { return size_.dst * size_.step; }
+  int src_stride() const { return size_.dst * size_.stride; }
   int dst_top(const TilePlace& place) const { return place.row * size_.dst; }
   int dst_left(const TilePlace& place) const { return place.column * size_.dst; }
 

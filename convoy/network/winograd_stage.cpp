@@ -203,7 +203,7 @@ void WinogradStage::multiply(const Pass& pass, Product product, const Panels& pa
                                      last ? columns.begin : column + 1);
   product.depth = kPack;
   product.pieces = static_cast<int>(channels.size() / kPack);
-  product.a_piece = kPack * product.a_step;
+  product.a_piece = kPack * product.a_stride;
   product.b_piece = panels.block;
   if (product.pieces > 0) pass.kernels.product(product);
   const std::size_t rest = channels.size() % kPack;
@@ -253,7 +253,7 @@ void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Pa
          .product = part.product(),
          .channels = static_cast<int>(part.channels.size()),
          .bias = bias,
-         .floor = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
+         .clamp_min = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
          .image = dst + place.pack * pack_floats(dst_) + part.channels.begin * plane +
                   plan_.dst_offset(place) * kPack,
          .image_row = row,

@@ -93,8 +93,8 @@ class WinogradStage final : public Stage {
                        const Activation& dst) const;
   void transform_gradients(const Pass& pass, const Chunk& chunk, const float* gradient,
                            std::size_t pack, Range channels) const;
-  void turn_sources(const Pass& pass, const Chunk& chunk, const float* images,
-                    Range channels, float* turned) const;
+  void transpose_sources(const Pass& pass, const Chunk& chunk, const float* images,
+                         Range channels, float* turned) const;
   void transform_turned_sources(const Pass& pass, const Chunk& chunk, const float* src,
                                 std::size_t pack, Range channels, float* scratch) const;
   void transform_for_backward(const Pass& pass, const Chunk& chunk, const Activation& src,

@@ -51,7 +51,7 @@ void Adam::update(Range range, FlatBuffer& values, const ScaledGradients& gradie
   const bool decoupled = options_.decoupled;
   const auto kernel = decoupled ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, const Manner& manner) {
+    stretches_.visit(chunk, [&](Range part, const GroupOptions& manner) {
       const auto decay = static_cast<double>(manner.weight_decay);
       const double kept = 1 - rate_ * manner.rate_factor * decay;
       Factors factors = factors_;

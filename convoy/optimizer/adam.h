@@ -15,9 +15,9 @@
 
 #include <vector>
 
-#include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
-#include "convoy/optimizer/stretches.h"
+#include "convoy/optimizer/param_groups.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 
@@ -55,7 +55,7 @@ class Adam final : public Optimizer {
                               float* squares, float* values);
 
   AdamOptions options_;
-  Stretches stretches_;
+  ParamGroups stretches_;
   FlatBuffer mean_, square_;
   ThreadTeam& team_;
   double rate_ = 0;

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-constexpr double kLittle = 1e-6;   // PyTorch's
+constexpr double kEpsilon = 1e-6;  // PyTorch's
 constexpr std::size_t kWays = 16;  // sums side by side, for vectors
 
 /// A square of floats is exact in double precision; the order of the sum is fixed.
@@ -49,7 +49,7 @@ void ClipNorm::add_up(Range chunks, const FlatBuffer& gradients) {
                        std::min(chunks.end * kOptimizerChunk, size_)};
   run_chunks(team_, range, [&](Range chunk) {
     double sum = 0;
-    counted_.visit(chunk, [&](Range part, const Manner&) {
+    counted_.visit(chunk, [&](Range part, const GroupOptions&) {
       sum += sum_of_squares(gradients.view(part));
     });
     sums_[chunk.begin / kOptimizerChunk] = sum;
@@ -58,7 +58,7 @@ void ClipNorm::add_up(Range chunks, const FlatBuffer& gradients) {
 
 float ClipNorm::finish() {
   norm_ = std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
-  return static_cast<float>(std::min(1.0, longest_ / (norm_ + kLittle)));
+  return static_cast<float>(std::min(1.0, longest_ / (norm_ + kEpsilon)));
 }
 
 }  // namespace convoy

@@ -19,9 +19,9 @@
 #include <span>
 #include <vector>
 
-#include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
-#include "convoy/optimizer/stretches.h"
+#include "convoy/optimizer/param_groups.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 
@@ -50,7 +50,7 @@ class ClipNorm {
 
  private:
   double longest_;
-  Stretches counted_;
+  ParamGroups counted_;
   std::size_t size_;
   std::vector<double> sums_;
   ThreadTeam& team_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/optimizer/stretches.h"
+#include "convoy/optimizer/param_groups.h"
 
 namespace convoy {
 namespace {

@@ -12,8 +12,8 @@
 
 #include <optional>
 
-#include "convoy/base/thread_team.h"
 #include "convoy/params/flat_buffer.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 

@@ -41,7 +41,8 @@ class Optimizer {
   /// All that a checkpoint has to keep, besides the number of the step.
   virtual std::vector<OptimizerSlot> slots() = 0;
 
-  /// Updates the values in `range` from the gradients there. Each element once a step.
+  /// UpdateSource the values in `range` from the gradients there. Each element once a
+  /// step.
   virtual void update(Range range, FlatBuffer& values,
                       const ScaledGradients& gradients) = 0;
 };

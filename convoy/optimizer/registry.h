@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
-#include "convoy/optimizer/stretches.h"
+#include "convoy/optimizer/param_groups.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 

@@ -39,7 +39,7 @@ void Sgd::start_step(std::size_t, const StepRates& rates) {
 void Sgd::update(Range range, FlatBuffer& values, const ScaledGradients& gradients) {
   const auto kernel = options_.nesterov ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, const Manner& manner) {
+    stretches_.visit(chunk, [&](Range part, const GroupOptions& manner) {
       const Factors factors = {options_.rate * manner.rate_factor, options_.momentum,
                                manner.weight_decay, gradients.scale};
       kernel(factors, part.size(), gradients.numbers.data() + part.begin,

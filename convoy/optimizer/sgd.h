@@ -12,9 +12,9 @@
 
 #include <vector>
 
-#include "convoy/base/thread_team.h"
 #include "convoy/optimizer/optimizer.h"
-#include "convoy/optimizer/stretches.h"
+#include "convoy/optimizer/param_groups.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 
@@ -36,7 +36,7 @@ class Sgd final : public Optimizer {
 
  private:
   SgdOptions options_;
-  Stretches stretches_;
+  ParamGroups stretches_;
   FlatBuffer velocity_;
   ThreadTeam& team_;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PartialSums: what one rank has of a sum over all lanes.
+// PartialSums: what one rank has of a sum over all micro-batches.
 //
-// One buffer for each whole sub-tree of lanes that the rank computed, in lane order. The
-// last of them is also where the sum over all ranks goes: with one rank it is the sum.
+// One buffer for each whole sub-tree of micro-batches that the rank computed, in
+// micro-batch order. The last of them is also where the sum over all ranks goes: with one
+// rank it is the sum.
 
 #pragma once
 

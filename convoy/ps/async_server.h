@@ -28,10 +28,10 @@
 
 #include "convoy/base/aligned.h"
 #include "convoy/optimizer/clip_norm.h"
-#include "convoy/optimizer/delay_compensation.h"
 #include "convoy/optimizer/optimizer.h"
-#include "convoy/ps/push.h"
+#include "convoy/ps/delay_compensation.h"
 #include "convoy/ps/staleness.h"
+#include "convoy/ps_transport/push.h"
 
 namespace convoy {
 
@@ -83,7 +83,7 @@ class AsyncServer {
   bool may_go_on(int worker) const;
   void set_connected(int worker, bool is_connected);
 
-  /// Updates that the values have had.
+  /// UpdateSource that the values have had.
   std::uint64_t version() const { return version_; }
   /// By worker: batches that it has done.
   std::vector<std::uint64_t> sequences() const;

@@ -15,7 +15,7 @@
 
 namespace convoy {
 
-/// Updates whose staleness was from `first` to `last`.
+/// UpdateSource whose staleness was from `first` to `last`.
 struct StalenessBin {
   std::uint64_t first = 0, last = 0, count = 0;
 

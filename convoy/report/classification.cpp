@@ -11,11 +11,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/report/text_width.h"
 
 namespace convoy {
 namespace {
 
-constexpr std::size_t kTableColumns = 100;
 constexpr std::size_t kPairsInJson = 100;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -58,29 +58,18 @@ bool is_plain(std::string_view character) {
   return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
 }
 
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::size_t widest(const std::vector<std::string>& texts) {
-  std::size_t width = 0;
-  for (const std::string& text : texts) width = std::max(width, display_width(text));
-  return width;
-}
-
 /// A sum in the order in which NumPy adds: eight running sums within a block of 128,
 /// blocks in halves. A mean that lies between two printed numbers is then rounded as
 /// scikit-learn's is.
 double numpy_sum(std::span<const double> values) {
-  constexpr std::size_t kLanes = 8, kBlock = 128;
+  constexpr std::size_t kMicrobatches = 8, kBlock = 128;
   if (values.size() > kBlock) {
-    const std::size_t half = values.size() / 2 / kLanes * kLanes;
+    const std::size_t half = values.size() / 2 / kMicrobatches * kMicrobatches;
     return numpy_sum(values.first(half)) + numpy_sum(values.subspan(half));
   }
-  double sums[kLanes] = {};
-  const std::size_t even = values.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < even; ++i) sums[i % kLanes] += values[i];
+  double sums[kMicrobatches] = {};
+  const std::size_t even = values.size() / kMicrobatches * kMicrobatches;
+  for (std::size_t i = 0; i < even; ++i) sums[i % kMicrobatches] += values[i];
   double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
                ((sums[4] + sums[5]) + (sums[6] + sums[7]));
   for (const double value : values.subspan(even)) sum += value;

@@ -11,24 +11,12 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/report/classification.h"
+#include "convoy/report/text_width.h"
 
 namespace convoy {
 namespace {
 
 using Names = std::vector<std::string>;
-
-constexpr std::size_t kTableColumns = 100;
-
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::size_t widest(const Names& texts) {
-  std::size_t width = 0;
-  for (const std::string& text : texts) width = std::max(width, display_width(text));
-  return width;
-}
 
 std::string padded(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, display_width(text)), ' ') + text;

@@ -7,11 +7,11 @@
 #include <functional>
 #include <memory>
 
-#include "convoy/base/file.h"
 #include "convoy/s3/etag.h"
 #include "convoy/s3/md5.h"
 #include "convoy/s3/multipart.h"
 #include "convoy/s3/xml.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

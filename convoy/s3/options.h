@@ -11,6 +11,8 @@
 #include <stop_token>
 #include <string>
 
+#include "convoy/base/clock.h"
+
 namespace convoy {
 
 struct S3Options {
@@ -22,10 +24,10 @@ struct S3Options {
   double longest_pause = 20;
   std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size
 
-  /// Told how many more bytes of a file have arrived. From the client's thread.
+  /// ServerStatus how many more bytes of a file have arrived. From the client's thread.
   std::function<void(std::uint64_t)> on_sent{};
 
-  /// Told in one line why an exchange is tried again. From the client's thread.
+  /// ServerStatus in one line why an exchange is tried again. From the client's thread.
   std::function<void(const std::string&)> on_retry{};
 
   /// Ends whatever goes on within a second or two.
@@ -39,13 +41,12 @@ class Deadline {
 
   double seconds() const { return seconds_; }  // in all
   double left() const {
-    return seconds_ - std::chrono::duration<double>(Clock::now() - start_).count();
+    return seconds_ - std::chrono::duration<double>(Steady::now() - start_).count();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   double seconds_;
-  Clock::time_point start_ = Clock::now();
+  Steady::time_point start_ = Steady::now();
 };
 
 }  // namespace convoy

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "convoy/base/file.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {

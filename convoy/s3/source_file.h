@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "convoy/base/descriptor.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

@@ -14,12 +14,12 @@ class AllReduce final : public Strategy {
  public:
   /// Borrows what replica and peers do for as long as it lives.
   AllReduce(const Replica& replica, const Peers& peers)
-      : replica_(replica), peers_(peers), pieces_(tensor_pieces(replica)) {}
+      : replica_(replica), peers_(peers), pieces_(tensor_ranges(replica)) {}
 
   void step() override {
     wait_for([this] {
       Comm& comm = peers_.idle_comm();
-      for (const Piece& piece : pieces_) {
+      for (const ReduceRange& piece : pieces_) {
         comm.all_reduce(peers_.order, piece.partials, piece.whole);
       }
     });
@@ -29,7 +29,7 @@ class AllReduce final : public Strategy {
  private:
   Replica replica_;
   Peers peers_;
-  std::vector<Piece> pieces_;
+  std::vector<ReduceRange> pieces_;
 };
 
 }  // namespace convoy

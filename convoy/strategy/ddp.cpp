@@ -23,9 +23,10 @@ Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
     : replica_(replica),
       peers_(peers),
       statistics_{
-          Piece(replica.found_statistics, {0, replica.found_statistics.whole().size()})} {
+          ReduceRange(replica.batch_stats, {0, replica.batch_stats.whole().size()})} {
   const std::vector<Range> ranges = cut_into_buckets(replica.layout, bucket_bytes);
-  for (const Range& range : ranges) buckets_.push_back({Piece(replica.gradients, range)});
+  for (const Range& range : ranges)
+    buckets_.push_back({ReduceRange(replica.gradients, range)});
   for (const Segment& segment : replica.layout.segments()) {
     const auto range = std::ranges::find_if(
         ranges, [&](const Range& bucket) { return bucket.begin <= segment.range.begin; });

@@ -18,7 +18,7 @@
 
 namespace convoy {
 
-/// Stretches of the layout, each of whole units, from the last to the first: as soon as
+/// ParamGroups of the layout, each of whole units, from the last to the first: as soon as
 /// one has `bytes` of gradients the next begins.
 std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes);
 
@@ -34,7 +34,7 @@ class Ddp final : public Strategy {
 
  private:
   struct Bucket {
-    Piece piece;
+    ReduceRange piece;
     std::size_t segments = 0;  // it has
     std::size_t missing = 0;   // of these, in this step
     AsyncComm::Ticket under_way{};

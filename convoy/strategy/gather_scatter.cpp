@@ -9,9 +9,9 @@ namespace {
 
 constexpr int kRoot = 0;
 
-std::size_t largest(const std::vector<Piece>& pieces) {
+std::size_t largest(const std::vector<ReduceRange>& pieces) {
   std::size_t size = 0;
-  for (const Piece& piece : pieces) size = std::max(size, piece.whole.size());
+  for (const ReduceRange& piece : pieces) size = std::max(size, piece.whole.size());
   return size;
 }
 
@@ -20,7 +20,7 @@ std::size_t largest(const std::vector<Piece>& pieces) {
 GatherScatter::GatherScatter(const Replica& replica, const Peers& peers)
     : replica_(replica),
       peers_(peers),
-      pieces_(tensor_pieces(replica)),
+      pieces_(tensor_ranges(replica)),
       sizes_(static_cast<std::size_t>(peers.comm.ranks())) {
   const std::size_t partials = replica.gradients.count();
   if (partials > 1) own_.resize(partials * largest(pieces_));
@@ -32,7 +32,7 @@ GatherScatter::GatherScatter(const Replica& replica, const Peers& peers)
 void GatherScatter::step() {
   wait_for([this] {
     peers_.background.wait_all();
-    for (const Piece& piece : pieces_) {
+    for (const ReduceRange& piece : pieces_) {
       gather(piece);
       if (peers_.comm.is_first()) add(piece);
       scatter(piece);
@@ -41,7 +41,7 @@ void GatherScatter::step() {
   replica_.update();
 }
 
-void GatherScatter::gather(const Piece& piece) {
+void GatherScatter::gather(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   for (int rank = 0; rank < peers_.comm.ranks(); ++rank) {
     sizes_[static_cast<std::size_t>(rank)] =
@@ -54,7 +54,7 @@ void GatherScatter::gather(const Piece& piece) {
 }
 
 /// This rank's partials of the piece, one after the other.
-std::span<const float> GatherScatter::in_a_row(const Piece& piece) {
+std::span<const float> GatherScatter::in_a_row(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   if (piece.partials.size() == 1) return {piece.partials.front(), size};
   for (std::size_t i = 0; i < piece.partials.size(); ++i) {
@@ -63,7 +63,7 @@ std::span<const float> GatherScatter::in_a_row(const Piece& piece) {
   return std::span(own_).first(piece.partials.size() * size);
 }
 
-void GatherScatter::add(const Piece& piece) {
+void GatherScatter::add(const ReduceRange& piece) {
   for (std::size_t i = 0; i < all_partials_.size(); ++i) {
     all_partials_[i] = all_.data() + i * piece.whole.size();
   }
@@ -71,7 +71,7 @@ void GatherScatter::add(const Piece& piece) {
 }
 
 /// What is scattered is the sum, as often as there are ranks.
-void GatherScatter::scatter(const Piece& piece) {
+void GatherScatter::scatter(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   std::ranges::fill(sizes_, piece.whole.size_bytes());
   const std::size_t copies = peers_.comm.is_first() ? sizes_.size() : 0;

@@ -19,14 +19,14 @@ class GatherScatter final : public Strategy {
   void step() override;
 
  private:
-  void gather(const Piece& piece);
-  std::span<const float> in_a_row(const Piece& piece);
-  void add(const Piece& piece);
-  void scatter(const Piece& piece);
+  void gather(const ReduceRange& piece);
+  std::span<const float> in_a_row(const ReduceRange& piece);
+  void add(const ReduceRange& piece);
+  void scatter(const ReduceRange& piece);
 
   Replica replica_;
   Peers peers_;
-  std::vector<Piece> pieces_;
+  std::vector<ReduceRange> pieces_;
   std::vector<float> own_;                  // several partials, one after the other
   std::vector<float> all_;                  // on rank 0, of everyone
   std::vector<const float*> all_partials_;  // where they begin in it

@@ -12,7 +12,7 @@ namespace convoy {
 struct Peers {
   Comm& comm;
   AsyncComm& background;  // of the same Comm
-  const SumOrder& order;
+  const ReductionOrder& order;
 
   /// The Comm, once nothing is under way in the background. Throws PeerError.
   Comm& idle_comm() const {

@@ -4,13 +4,13 @@
 
 namespace convoy {
 
-std::vector<Piece> tensor_pieces(const Replica& replica) {
-  std::vector<Piece> pieces;
+std::vector<ReduceRange> tensor_ranges(const Replica& replica) {
+  std::vector<ReduceRange> pieces;
   for (const Segment& segment : replica.layout.segments()) {
     pieces.emplace_back(replica.gradients, segment.range);
   }
-  const std::size_t statistics = replica.found_statistics.whole().size();
-  if (statistics > 0) pieces.emplace_back(replica.found_statistics, Range{0, statistics});
+  const std::size_t statistics = replica.batch_stats.whole().size();
+  if (statistics > 0) pieces.emplace_back(replica.batch_stats, Range{0, statistics});
   return pieces;
 }
 

@@ -20,7 +20,7 @@ struct Replica {
   FlatBuffer& values;
   FlatBuffer& statistics;  // the running ones
   PartialSums gradients;
-  PartialSums found_statistics;
+  PartialSums batch_stats;
   Optimizer& optimizer;
   ClipNorm* clip = nullptr;  // if gradients are clipped
 
@@ -29,8 +29,8 @@ struct Replica {
 };
 
 /// A stretch of partial sums that is exchanged in one go.
-struct Piece {
-  Piece(const PartialSums& sums, Range range)
+struct ReduceRange {
+  ReduceRange(const PartialSums& sums, Range range)
       : partials(sums.starts(range)), whole(sums.whole().view(range)) {}
 
   std::vector<const float*> partials;  // where it begins in each of this rank's
@@ -39,6 +39,6 @@ struct Piece {
 
 /// A piece for each tensor, in the layout's order, and one for the statistics if there
 /// are any.
-std::vector<Piece> tensor_pieces(const Replica& replica);
+std::vector<ReduceRange> tensor_ranges(const Replica& replica);
 
 }  // namespace convoy

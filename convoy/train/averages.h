@@ -16,7 +16,7 @@
 #include <cstddef>
 
 #include "convoy/optimizer/moving_average.h"
-#include "convoy/train/settings.h"
+#include "convoy/settings/settings.h"
 
 namespace convoy {
 

@@ -10,9 +10,9 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
+#include "convoy/evaluate/shared_evaluation.h"
 #include "convoy/optimizer/registry.h"
-#include "convoy/train/shared_evaluation.h"
-#include "convoy/train/whitening.h"
+#include "convoy/setup/whitening.h"
 
 namespace convoy {
 namespace {
@@ -33,21 +33,22 @@ void declare_ended(ExitCode code, const std::string& why, const Records& records
 
 }  // namespace
 
-Trainer::Trainer(const Settings& settings, Comm& comm, const UpdatesMaker& make_updates)
+Trainer::Trainer(const Settings& settings, Comm& comm,
+                 const UpdateSourceFactory& make_updates)
     : settings_(settings),
       comm_(comm),
       work_(load_training_workload(settings)),
-      team_(chosen_threads(settings)),
+      team_(thread_count(settings)),
       values_(work_.layout),
       statistics_(work_.statistics_layout),
-      evaluator_(work_.model, work_.layout, chosen_evaluation(settings), team_),
+      evaluator_(work_.model, work_.layout, evaluation_options(settings), team_),
       optimizer_(make_optimizer(settings.optimizer.name, work_.layout,
-                                chosen_optimizer(settings, work_.layout), team_)),
+                                optimizer_options(settings, work_.layout), team_)),
       clip_(make_clip(settings, work_.layout, team_)),
       updates_(make_updates({settings_, comm, work_, team_, values_, statistics_,
                              *optimizer_, clip_ ? &*clip_ : nullptr})),
-      schedule_(chosen_schedule(settings, steps_planned(), updates_->per_epoch())),
-      judgement_(settings) {
+      schedule_(schedule_options(settings, steps_planned(), updates_->per_epoch())),
+      policy_(settings) {
   set_first_values();
   if (settings.train.ema > 0 || settings.train.swa_start > 0) {
     averages_.emplace(settings.train, work_.layout, work_.statistics_layout, team_);
@@ -56,7 +57,7 @@ Trainer::Trainer(const Settings& settings, Comm& comm, const UpdatesMaker& make_
 }
 
 void Trainer::set_first_values() {
-  initialize(work_.layout, settings_.train.seed, values_, work_.model.first_weights);
+  initialize(work_.layout, settings_.train.seed, values_, work_.model.weight_init);
   initialize_statistics(work_.statistics_layout, statistics_);
   if (settings_.train.whiten) {
     whiten(work_.data.train, work_.normalization, work_.layout,
@@ -97,7 +98,7 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
     outcome.test = evaluate("test", records, outcome);
   }
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
-  records.say_pace();
+  records.say_straggler();
   if (resources_) resources_->finish();
   updates_->complete();
   const std::vector<RankTotals> ranks = agree_on_weights();
@@ -191,11 +192,11 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
 
 /// One update, number `step` from 0; none if no more will come.
 std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop) {
-  UpdateOrder order{.step = step,
+  StepRequest order{.step = step,
                     .rates = schedule_.at(step),
                     .stop_signal = [&] { return stop_signal(stop); },
                     .gather_resources = resources_ && resources_->is_due()};
-  order.rates.rate *= judgement_.rate_factor();
+  order.rates.rate *= policy_.rate_factor();
   const std::optional<Update> made = updates_->make(order);
   if (!made) return made;
   if (averages_) averages_->after_step({values_, statistics_});
@@ -218,15 +219,15 @@ void Trainer::average_epoch(const Records& records) {
   const bool whole = records.steps_in_this_epoch() == updates_->per_epoch();
   if (!averages_ || !whole || !averages_->after_epoch(records.epoch(), values_)) return;
   const Stopwatch watch(updates_->clock());
-  updates_->measure_statistics(records.epoch(), records.steps(), averages_->values(),
-                               averages_->statistics());
+  updates_->update_bn(records.epoch(), records.steps(), averages_->values(),
+                      averages_->statistics());
   seconds_.evaluating += watch.seconds();
 }
 
 /// Whether the evaluations so far let the run go on; if not, says in `outcome` why.
 bool Trainer::goes_on(Records& records, Outcome& outcome) const {
   if (outcome.code != ExitCode::done) return false;
-  const std::optional<std::string> reason = judgement_.reason_to_end(judged_split());
+  const std::optional<std::string> reason = policy_.reason_to_end(judged_split());
   if (!reason) return true;
   outcome.reason = *reason;
   records.say("the run ends: " + *reason);
@@ -273,7 +274,7 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
   if (!std::isfinite(result.sum.loss)) {
     declare_diverged(records, outcome);
   } else if (split == judged_split()) {
-    judgement_.take_in(result.sum, records.epoch());
+    policy_.take_in(result.sum, records.epoch());
   }
   return result;
 }

@@ -5,7 +5,8 @@
 // Making one loads the data, builds the model and reserves all memory: whatever can be
 // refused is refused then, before any rank talks to another. train() is the loop;
 // `convoy/train/trainer.cpp` is the page to read first. All ranks do the same, each on
-// its own part of every update (Updates); the first one also writes down what happens.
+// its own part of every update (UpdateSource); the first one also writes down what
+// happens.
 
 #pragma once
 
@@ -18,28 +19,28 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/exit_code.h"
-#include "convoy/base/thread_team.h"
+#include "convoy/checkpoint/checkpoint_writer.h"
+#include "convoy/checkpoint/initial_weights.h"
+#include "convoy/checkpoint/policy_state.h"
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/comm.h"
+#include "convoy/evaluate/evaluation.h"
+#include "convoy/monitor/event_records.h"
+#include "convoy/monitor/rank_totals.h"
+#include "convoy/monitor/records.h"
+#include "convoy/monitor/resource_records.h"
+#include "convoy/monitor/time_table.h"
 #include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/optimizer/schedule.h"
+#include "convoy/settings/settings.h"
+#include "convoy/setup/workload.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/system/thread_team.h"
 #include "convoy/train/averages.h"
-#include "convoy/train/checkpoint_writer.h"
-#include "convoy/train/course_state.h"
-#include "convoy/train/evaluation.h"
-#include "convoy/train/event_records.h"
-#include "convoy/train/initial_weights.h"
-#include "convoy/train/judgement.h"
-#include "convoy/train/local_updates.h"
-#include "convoy/train/rank_totals.h"
-#include "convoy/train/records.h"
-#include "convoy/train/resource_records.h"
-#include "convoy/train/run_folder.h"
-#include "convoy/train/settings.h"
-#include "convoy/train/stop_request.h"
-#include "convoy/train/time_table.h"
-#include "convoy/train/updates.h"
-#include "convoy/train/workload.h"
+#include "convoy/train/evaluation_policy.h"
+#include "convoy/updates/local_updates.h"
+#include "convoy/updates/update_source.h"
 
 namespace convoy {
 
@@ -56,9 +57,9 @@ class Trainer {
   /// Borrows the comm for as long as it lives. Throws InputError for anything that does
   /// not fit.
   Trainer(const Settings& settings, Comm& comm,
-          const UpdatesMaker& make_updates = make_local_updates);
+          const UpdateSourceFactory& make_updates = make_local_updates);
 
-  /// Ranks, lanes, memory and steps, for people; what --dry-run shows.
+  /// Ranks, micro-batches, memory and steps, for people; what --dry-run shows.
   std::string plan() const;
 
   /// Trains. The first rank writes the run's folder: records, a final checkpoint,
@@ -84,15 +85,15 @@ class Trainer {
   const std::vector<std::string>& damaged() const { return damaged_; }
 
   const Workload& work() const { return work_; }
-  std::size_t lanes() const { return updates_->lanes(); }
+  std::size_t microbatches() const { return updates_->microbatches(); }
   /// What is evaluated and saved: the values and running statistics, or their averages if
   /// there are any.
   const FlatBuffer& values() const { return weights().values; }
   const FlatBuffer& statistics() const { return weights().statistics; }
 
   /// What a checkpoint holds besides numbers of buffers.
-  CourseState course_state() const;
-  void set_course_state(const CourseState& state);
+  PolicyState policy_state() const;
+  void set_policy_state(const PolicyState& state);
 
  private:
   struct Seconds {
@@ -161,11 +162,11 @@ class Trainer {
   Evaluator evaluator_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<ClipNorm> clip_;
-  std::unique_ptr<Updates> updates_;
+  std::unique_ptr<UpdateSource> updates_;
   Schedule schedule_;
   std::optional<InitialWeights> initial_;  // if they came from a file
   std::optional<Averages> averages_;
-  Judgement judgement_;
+  EvaluationPolicy policy_;
   std::optional<CheckpointState> restored_;  // the one it goes on from
   std::vector<std::string> damaged_;
   std::optional<BestMark> best_;

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
-#include "convoy/train/checkpoint_folder.h"
-#include "convoy/train/resume.h"
-#include "convoy/train/settings_fault.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/resume.h"
+#include "convoy/settings/settings_fault.h"
 #include "convoy/train/trainer.h"
 
 namespace convoy {
@@ -60,15 +60,15 @@ std::vector<LoadedPart> Trainer::optimizer_parts() {
   return parts;
 }
 
-CourseState Trainer::course_state() const {
-  return {.plateau = judgement_.plateau().state(),
-          .early_stop = judgement_.early_stop().state(),
+PolicyState Trainer::policy_state() const {
+  return {.plateau = policy_.plateau().state(),
+          .early_stop = policy_.early_stop().state(),
           .averaged = averages_ ? averages_->count() : 0};
 }
 
-void Trainer::set_course_state(const CourseState& state) {
-  judgement_.plateau().set_state(state.plateau);
-  judgement_.early_stop().set_state(state.early_stop);
+void Trainer::set_policy_state(const PolicyState& state) {
+  policy_.plateau().set_state(state.plateau);
+  policy_.early_stop().set_state(state.early_stop);
   if (averages_) averages_->set_count(state.averaged);
 }
 
@@ -84,12 +84,12 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
           .samples = consumed,
           .evaluated = evaluated,
           .seed = settings_.train.seed,
-          .lanes = updates_->lanes(),
+          .microbatches = updates_->microbatches(),
           .learning_rate = records.learning_rate(),
           .normalization = work_.normalization,
           .epoch_sum = records.epoch_sum(),
           .best = best_,
-          .course = course_state(),
+          .course = policy_state(),
           .updates = updates_->state()};
 }
 
@@ -101,7 +101,7 @@ void Trainer::save(const Records& records, bool evaluated, bool best) {
   writer_->save({.state = state(records, evaluated),
                  .model = saved(model_parts()),
                  .optimizer = saved(optimizer_parts()),
-                 .config = to_yaml(repeatable(settings_, updates_->lanes()))},
+                 .config = to_yaml(repeatable(settings_, updates_->microbatches()))},
                 {.best = best});
 }
 
@@ -138,14 +138,17 @@ void Trainer::restore() {
   const std::filesystem::path checkpoint = find_checkpoint(
       settings_.train.resume, [&](const std::string& text) { damaged_.push_back(text); });
   restored_ = load_state(checkpoint);
-  set_course_state(restored_->course);  // decides which parts there are
+  set_policy_state(restored_->course);  // decides which parts there are
   load_numbers(checkpoint, model_parts(), optimizer_parts());
-  if (restored_->lanes == updates_->lanes() || settings_.train.resume_force) return;
+  if (restored_->microbatches == updates_->microbatches() || settings_.train.resume_force)
+    return;
   throw settings_error(
-      {.where = "train.lanes",
-       .found = fmt::format("{}", updates_->lanes()),
-       .expected = fmt::format("{}, as in {}", restored_->lanes, checkpoint.string()),
-       .hint = "other lanes lead to other bits; train.resume_force=true takes them"});
+      {.where = "train.microbatches",
+       .found = fmt::format("{}", updates_->microbatches()),
+       .expected =
+           fmt::format("{}, as in {}", restored_->microbatches, checkpoint.string()),
+       .hint =
+           "other micro-batches lead to other bits; train.resume_force=true takes them"});
 }
 
 /// All ranks take what the first one has: only that one needs the tensors.
@@ -154,7 +157,7 @@ void Trainer::share_restored() {
   broadcast(comm_, text);
   if (!text.empty()) {
     restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
-    set_course_state(restored_->course);
+    set_policy_state(restored_->course);
     updates_->restore(restored_->updates, restored_->step);
   }
   for (const LoadedPart& part : model_parts()) broadcast(comm_, part.numbers);

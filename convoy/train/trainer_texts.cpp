@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/text.h"
+#include "convoy/base/version.h"
 #include "convoy/train/trainer.h"
-#include "convoy/train/version.h"
 
 namespace convoy {
 namespace {
@@ -54,7 +54,7 @@ std::vector<double> slept_of(const std::vector<RankTotals>& totals,
 }
 
 /// By rank: medians of a step, and what was slept in all.
-json rank_ms_of(const std::vector<RankPace>& paces, const std::vector<double>& slept) {
+json rank_ms_of(const std::vector<RankTiming>& paces, const std::vector<double>& slept) {
   json list = json::array();
   for (std::size_t rank = 0; rank < paces.size(); ++rank) {
     list.push_back({{"own", paces[rank].own},
@@ -131,7 +131,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"strategy", updates_->strategy()},
       {"ranks", updates_->workers()},
       {"threads", team_.threads()},
-      {"lanes", updates_->lanes()},
+      {"lanes", updates_->microbatches()},
       {"batch_size", settings_.train.batch_size},
       {"epochs", records.epoch()},
       {"steps", records.steps()},

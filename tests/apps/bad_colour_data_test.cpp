@@ -2,7 +2,7 @@
 //
 // CIFAR and SVHN, whole and damaged, as the program meets them.
 
-#include "convoy/data/compact.h"
+#include "convoy/data/convoy_format.h"
 #include "tests/apps/small_run.h"
 #include "tests/data/colour_files.h"
 
@@ -35,8 +35,8 @@ class ColourFiles : public ProgramTest {
   void write_compact_cifar10() {
     samples.name = "cifar10";
     samples.classes.resize(10);
-    write_compact(file("train.convoy"), samples);
-    write_compact(file("test.convoy"), samples);
+    write_convoy_format(file("train.convoy"), samples);
+    write_convoy_format(file("test.convoy"), samples);
   }
 
   void expect_train_refused(const std::string& data, const std::string& bad_file,

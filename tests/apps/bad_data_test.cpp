@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "tests/acquire/http_server.h"
 #include "tests/apps/small_run.h"
-#include "tests/data/http_server.h"
 #include "tests/data/idx_files.h"
 
 namespace convoy {

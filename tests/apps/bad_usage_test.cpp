@@ -59,8 +59,8 @@ TEST_F(BadUsage, OfAValueOutOfRangeSaysTheRange) {
   expect_bad_setting({"train.batch_size=many"}, {"train.batch_size", "many"});
 }
 
-TEST_F(BadUsage, OfMoreLanesThanSamplesIsRefused) {
-  expect_bad_setting({"train.lanes=33"}, {"train.lanes", "hint:"});
+TEST_F(BadUsage, OfMoreMicrobatchesThanSamplesIsRefused) {
+  expect_bad_setting({"train.microbatches=33"}, {"train.microbatches", "hint:"});
 }
 
 TEST_F(BadUsage, OfABatchLargerThanTheDataSaysHowMuchThereIs) {

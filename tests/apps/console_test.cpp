@@ -21,7 +21,7 @@ class TrainConsole : public ProgramTest, public testing::WithParamInterface<cons
  protected:
   CommandResult run(const Arguments& more, const ProcessOptions& options = {}) const {
     return convoy(
-        small_training("a", Arguments{"-n", GetParam(), "train.lanes=3"} + more),
+        small_training("a", Arguments{"-n", GetParam(), "train.microbatches=3"} + more),
         options);
   }
 
@@ -35,7 +35,8 @@ TEST_P(TrainConsole, IsOneLineIfQuiet) {
   EXPECT_THAT(result.out, MatchesRegex("test accuracy [0-9.]+ % \\([0-9]+/53\\), loss "
                                        "[0-9.]+, run folder runs/a\n"));
   EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_THAT(read_text(folder() / "log.txt"), HasSubstr("Epoch: 2, Train Loss: "));
+  EXPECT_THAT(read_text(folder() / "log.txt"),
+              HasSubstr("Epoch: 2, Train LostSession: "));
 }
 
 TEST_P(TrainConsole, StillTellsAFailureIfQuiet) {
@@ -66,7 +67,7 @@ TEST_P(TrainConsole, TellsAnEpochOnceAndWithItsRank) {
   EXPECT_THAT(result.out,
               testing::ContainsRegex(
                   "\n" + rank +
-                  "Epoch: 1, Train Loss: [0-9]+\\.[0-9]{3}, Train Accuracy: "
+                  "Epoch: 1, Train LostSession: [0-9]+\\.[0-9]{3}, Train Accuracy: "
                   "[01]\\.[0-9]{3}, Avg Batch Duration: [0-9]+\\.[0-9]{3} seconds, Epoch "
                   "Duration: [0-9]+\\.[0-9]{3} seconds\n"));
   EXPECT_EQ(result.out.find("Epoch: 1,"), result.out.rfind("Epoch: 1,"));
@@ -87,7 +88,7 @@ TEST_P(TrainConsole, DrawsABarWithColoursOnATerminalUnlessRefused) {
     const std::string command = std::string(CONVOY_BINARY) + " train -n " + GetParam() +
                                 " data=synthetic data.synthetic.train_count=80 "
                                 "data.synthetic.test_count=53 train.batch_size=32 "
-                                "train.lanes=3 train.epochs=2 run.name=" +
+                                "train.microbatches=3 train.epochs=2 run.name=" +
                                 name;
     ProcessOptions options;
     options.program = "/usr/bin/script";

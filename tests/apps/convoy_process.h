@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "test_places.h"
 
 namespace convoy {

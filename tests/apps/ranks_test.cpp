@@ -22,28 +22,29 @@ using testing::Not;
 
 class Ranks : public ProgramTest {
  protected:
-  static Arguments in_lanes(const std::string& name, const Arguments& more = {}) {
-    return small_training(name, Arguments{"train.lanes=4"} + more);
+  static Arguments in_microbatches(const std::string& name, const Arguments& more = {}) {
+    return small_training(name, Arguments{"train.microbatches=4"} + more);
   }
 
   static Arguments endless(const Arguments& more = {}) {
-    return in_lanes("a", Arguments{"-n", "4", "train.epochs=1000000"} + more);
+    return in_microbatches("a", Arguments{"-n", "4", "train.epochs=1000000"} + more);
   }
 
   /// Starts the program by another one.
-  CommandResult run_by(const std::string& starter, const Arguments& words,
+  CommandResult run_by(const std::string& launcher_kind, const Arguments& words,
                        const std::string& name) const {
     ProcessOptions options;
-    options.program = starter;
+    options.program = launcher_kind;
     options.environment = {{"XDG_RUNTIME_DIR", here().string()}};
-    return run_convoy(words + Arguments{CONVOY_BINARY} + in_lanes(name), here(), options);
+    return run_convoy(words + Arguments{CONVOY_BINARY} + in_microbatches(name), here(),
+                      options);
   }
 
   fs::path run(const std::string& name) const { return here() / "runs" / name; }
 
   /// The weights of the same run in one process.
   std::string weights_alone() const {
-    return weights_of(train("alone", {"train.lanes=4"}));
+    return weights_of(train("alone", {"train.microbatches=4"}));
   }
 
   /// Processes of this test that are ranks; with a number: that rank.
@@ -82,7 +83,7 @@ TEST_F(Ranks, EndAtTheSameBitsAsOneProcess) {
   const std::string alone = weights_alone();
   for (const char* count : {"2", "3", "4"}) {
     const std::string name = std::string("n") + count;
-    const CommandResult result = convoy(in_lanes(name, {"-n", count}));
+    const CommandResult result = convoy(in_microbatches(name, {"-n", count}));
 
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(weights_of(run(name)), alone) << count;
@@ -102,7 +103,7 @@ TEST_F(Ranks, HaveALogEach) {
         read_text(run("a") / "logs" / ("rank-" + std::string(rank) + ".log"));
     for (const char* epoch : {"1", "2"}) {
       EXPECT_THAT(log, HasSubstr(std::string("Rank: ") + rank + ", Epoch: " + epoch +
-                                 ", Train Loss: "));
+                                 ", Train LostSession: "));
     }
   }
 }
@@ -119,10 +120,11 @@ TEST_F(Ranks, RepeatTheRunByItsConfig) {
 }
 
 TEST_F(Ranks, SayWhatIsWrongOnce) {
-  const CommandResult result = convoy(in_lanes("a", {"-n", "3", "train.lanes=2"}));
+  const CommandResult result =
+      convoy(in_microbatches("a", {"-n", "3", "train.microbatches=2"}));
 
   EXPECT_EQ(result.code, 78);
-  EXPECT_THAT(result.err, HasSubstr("bad input: train.lanes"));
+  EXPECT_THAT(result.err, HasSubstr("bad input: train.microbatches"));
   EXPECT_EQ(result.err.find("bad input"), result.err.rfind("bad input")) << result.err;
 }
 
@@ -139,14 +141,14 @@ TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
   ConvoyProcess process(endless({"data.synthetic.test_count=300000"}), here());
-  expect_named_after_kill(process, "Train Loss");
+  expect_named_after_kill(process, "Train LostSession");
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {
   // A large model, so that there is time to kill it.
   ConvoyProcess process(
-      in_lanes("a", {"-n", "4", "model=resnet50", "train.max_steps=1",
-                     "data.synthetic.height=32", "data.synthetic.width=32"}),
+      in_microbatches("a", {"-n", "4", "model=resnet50", "train.max_steps=1",
+                            "data.synthetic.height=32", "data.synthetic.width=32"}),
       here());
   const fs::path checkpoints = run("a") / "checkpoints";
   expect_named_after_kill(process, "0", [&] { return fs::exists(checkpoints); });
@@ -175,7 +177,8 @@ TEST_F(Ranks, NameTheOneThatIsStopped) {
 TEST_F(Ranks, StopTogetherWithACheckpoint) {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     const std::string name = "s" + std::to_string(signal);
-    ConvoyProcess process(in_lanes(name, {"-n", "3", "train.epochs=1000000"}), here());
+    ConvoyProcess process(in_microbatches(name, {"-n", "3", "train.epochs=1000000"}),
+                          here());
     ASSERT_TRUE(process.wait_for_output("epoch 2/")) << process.err();
     process.send(signal);
     const CommandResult result = process.wait();
@@ -262,7 +265,7 @@ TEST_F(Ranks, StartWithSlurmsVariables) {
                            {"SLURM_STEP_ID", "0"},
                            {"SLURM_JOB_NODELIST", "n1"},
                            {"XDG_RUNTIME_DIR", here().string()}};
-    return std::make_unique<ConvoyProcess>(in_lanes("a"), here(), options);
+    return std::make_unique<ConvoyProcess>(in_microbatches("a"), here(), options);
   };
   const auto second = start("1"), first = start("0");
 
@@ -276,7 +279,7 @@ TEST_F(Ranks, AreRefusedAPlaceThatIsHalfSaid) {
   ProcessOptions options;
   options.environment = {{"RANK", "1"}};
 
-  expect_refused(convoy(in_lanes("a"), options), 78, {"environment: WORLD_SIZE"});
+  expect_refused(convoy(in_microbatches("a"), options), 78, {"environment: WORLD_SIZE"});
   expect_nothing_written();
 }
 

@@ -33,7 +33,7 @@ class S3Run : public ProgramTest {
                        const std::string& secret = "S3RVER") {
     return convoy(
         small_training(name, {"checkpoint.upload=s3://models/runs",
-                              "checkpoint.upload_deadline=10", "train.lanes=2"}) +
+                              "checkpoint.upload_deadline=10", "train.microbatches=2"}) +
             more,
         with_key(secret));
   }

@@ -32,9 +32,9 @@ class ServedRun : public ProgramTest {
 
   /// Would go on for hours; each worker's batch takes some milliseconds at least.
   static Arguments endless(const std::string& strategy) {
-    return small_training(
-        "a", {"-n", "2", "strategy=" + strategy, "train.lanes=2", "train.epochs=1000000",
-              "checkpoint.every_steps=10", "inject.delay=2", "cluster.threads=1"});
+    return small_training("a", {"-n", "2", "strategy=" + strategy, "train.microbatches=2",
+                                "train.epochs=1000000", "checkpoint.every_steps=10",
+                                "inject.delay=2", "cluster.threads=1"});
   }
 
   bool wait_for_checkpoint(ConvoyProcess& process) const {
@@ -55,7 +55,7 @@ class ServedRun : public ProgramTest {
 };
 
 TEST_F(ServedRun, OfPsSyncEndsAtTheSameBitsAsOneProcess) {
-  const std::string alone = weights_of(train("alone", {"train.lanes=3"}));
+  const std::string alone = weights_of(train("alone", {"train.microbatches=3"}));
   for (const char* servers : {"1", "2"}) {
     const std::string name = std::string("s") + servers;
     train(name, {"-n", "3", "strategy=ps_sync", std::string("ps.servers=") + servers});
@@ -125,8 +125,8 @@ TEST_F(ServedRun, OfPsAsyncDoesNotGoOnWithOtherWorkers) {
 /// How often workers are started again, and how many servers there are, changes no bits
 /// of ps_sync.
 TEST_F(ServedRun, GoesOnWithOtherServersAndRestarts) {
-  const fs::path whole = train("whole", {"train.lanes=2"});
-  const Arguments served = {"-n", "2", "strategy=ps_sync", "train.lanes=2"};
+  const fs::path whole = train("whole", {"train.microbatches=2"});
+  const Arguments served = {"-n", "2", "strategy=ps_sync", "train.microbatches=2"};
   EXPECT_EQ(convoy(small_training("a", served + Arguments{"train.max_steps=2"})).code, 0);
 
   const CommandResult result =
@@ -155,7 +155,7 @@ class TortureOfWorkers : public ServedRun {
                      "data.synthetic.train_count=1600",
                      "data.synthetic.test_count=500",
                      "train.batch_size=16",
-                     "train.lanes=2",
+                     "train.microbatches=2",
                      "cluster.threads=1",
                      "ps.restarts=1000",
                      "run.name=" + name} +

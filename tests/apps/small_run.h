@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "tests/apps/convoy_process.h"
 
 namespace convoy {

@@ -8,13 +8,13 @@
 #include <numeric>
 #include <span>
 
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/initial_weights.h"
 #include "convoy/data/synthetic.h"
 #include "convoy/loader/loader.h"
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
 #include "convoy/network/network.h"
-#include "convoy/train/checkpoint.h"
-#include "convoy/train/checkpoint_folder.h"
-#include "convoy/train/initial_weights.h"
 #include "test_places.h"
 #include "tests/apps/small_run.h"
 

@@ -35,7 +35,7 @@ class Torture : public ProgramTest {
                      "data.synthetic.test_count=50",
                      "train.batch_size=16",
                      "train.epochs=2",
-                     "train.lanes=2",
+                     "train.microbatches=2",
                      "checkpoint.every_steps=4",
                      "checkpoint.keep=2",
                      "cluster.threads=1",

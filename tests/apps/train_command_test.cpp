@@ -64,7 +64,7 @@ TEST_F(TrainCommand, SummarisesWhatCameOut) {
 
   const json exact = {
       {"model", "lenet5"},    {"parameters", 61706}, {"data", "synthetic"},
-      {"strategy", "single"}, {"ranks", 1},          {"lanes", 1},
+      {"strategy", "single"}, {"ranks", 1},          {"microbatches", 1},
       {"batch_size", 32},     {"epochs", 2},         {"steps", 6}};
   for (const auto& [field, value] : exact.items()) {
     EXPECT_EQ(summary.at(field), value) << field;
@@ -173,12 +173,12 @@ TEST_F(TrainCommand, RefusesARunNameThatIsTaken) {
 
 TEST_F(TrainCommand, ShowsSettingsAndPlanInADryRunAndWritesNothing) {
   const CommandResult result =
-      convoy(small_training("a", {"--dry-run", "model=cnn1", "train.lanes=4"}));
+      convoy(small_training("a", {"--dry-run", "model=cnn1", "train.microbatches=4"}));
 
   EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part :
-       {"name: cnn1", "train_count: 80", "lanes: 4", "1,199,882", "80 training",
-        "32 samples an update in 4 lanes", "3 an epoch, 6 in all", "memory "}) {
+       {"name: cnn1", "train_count: 80", "microbatches: 4", "1,199,882", "80 training",
+        "32 samples an update in 4 micro-batches", "3 an epoch, 6 in all", "memory "}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   expect_nothing_written();
@@ -199,7 +199,7 @@ TEST_F(TrainCommand, KeepsTheEpochsItPrintedInItsLog) {
   const CommandResult result = convoy(small_training("a"));
 
   const std::string log = read_text(here() / "runs" / "a" / "log.txt");
-  const std::size_t begin = result.out.find("Epoch: 1, Train Loss: ");
+  const std::size_t begin = result.out.find("Epoch: 1, Train LostSession: ");
   ASSERT_NE(begin, std::string::npos) << result.out;
   const std::string line = result.out.substr(begin, result.out.find('\n', begin) - begin);
   EXPECT_THAT(log, HasSubstr(line));
@@ -245,15 +245,16 @@ TEST_F(TrainCommand, SaysAtWhichStepItDiverged) {
 
 struct Equal {
   std::string model;
-  int lanes;
+  int microbatches;
 };
 
 /// The same settings end at the same bits, twice and on any number of threads.
 class SameBits : public ProgramTest, public testing::WithParamInterface<Equal> {};
 
 TEST_P(SameBits, OnOneTwoAndThreeThreads) {
-  const Arguments settings{"train.epochs=1", "model=" + GetParam().model,
-                           "train.lanes=" + std::to_string(GetParam().lanes)};
+  const Arguments settings{
+      "train.epochs=1", "model=" + GetParam().model,
+      "train.microbatches=" + std::to_string(GetParam().microbatches)};
   const auto weights = [&](const std::string& name, const std::string& threads) {
     return weights_of(train(name, settings + Arguments{"cluster.threads=" + threads}));
   };
@@ -270,7 +271,8 @@ INSTANTIATE_TEST_SUITE_P(Models, SameBits,
                                          Equal{"mlp6", 4}),
                          [](const auto& info) {
                            return info.param.model + "In" +
-                                  std::to_string(info.param.lanes) + "Lanes";
+                                  std::to_string(info.param.microbatches) +
+                                  "Microbatches";
                          });
 
 }  // namespace

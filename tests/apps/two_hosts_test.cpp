@@ -34,19 +34,19 @@ class TwoHosts : public ProgramTest {
     options.program = "/usr/sbin/ip";
     options.environment = {{"CONVOY_TOKEN", "0123456789abcdef0123456789abcdef"}};
     const Arguments words = {"netns", "exec", name_ + "-" + number, CONVOY_BINARY};
-    const Arguments place = {"-n",
-                             "2",
-                             "--nnodes",
-                             "2",
-                             "--node-rank",
-                             number,
-                             "--master-addr",
-                             "10.77.0.1",
-                             "--master-port",
-                             "29511",
-                             "train.lanes=4"};
-    return std::make_unique<ConvoyProcess>(words + small_training("hosts", place + more),
-                                           here(), options);
+    const Arguments placement = {"-n",
+                                 "2",
+                                 "--nnodes",
+                                 "2",
+                                 "--node-rank",
+                                 number,
+                                 "--master-addr",
+                                 "10.77.0.1",
+                                 "--master-port",
+                                 "29511",
+                                 "train.microbatches=4"};
+    return std::make_unique<ConvoyProcess>(
+        words + small_training("hosts", placement + more), here(), options);
   }
 
  private:
@@ -61,7 +61,7 @@ TEST_F(TwoHosts, EndAtTheSameBitsAsOneProcess) {
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(other.code, 0) << other.err;
   EXPECT_EQ(weights_of(here() / "runs" / "hosts"),
-            weights_of(train("alone", {"train.lanes=4"})));
+            weights_of(train("alone", {"train.microbatches=4"})));
 }
 
 TEST_F(TwoHosts, NameTheOtherWhenTheCableIsCut) {

@@ -37,15 +37,15 @@ TEST(Philox, OfTheDigitsOfPiIsAsPublished) {
 }
 
 TEST(RandomStream, NeverMeetsAnother) {
-  constexpr Purpose kPurposes[] = {Purpose::weights, Purpose::order,     Purpose::split,
-                                   Purpose::dropout, Purpose::synthetic, Purpose::augment,
-                                   Purpose::delay,   Purpose::partition};
+  constexpr RngStream kPurposes[] = {
+      RngStream::weights,   RngStream::order,   RngStream::split, RngStream::dropout,
+      RngStream::synthetic, RngStream::augment, RngStream::delay, RngStream::partition};
   constexpr std::uint64_t kIndices[] = {0, 1, 2, 1ull << 32, (1ull << 56) - 1};
 
   std::set<std::array<std::uint32_t, 4>> blocks;
   std::size_t drawn = 0;
   for (const std::uint64_t seed : {0ull, 1ull, 1ull << 32}) {
-    for (const Purpose purpose : kPurposes) {
+    for (const RngStream purpose : kPurposes) {
       for (const std::uint32_t first : {0u, 1u, 1u << 24}) {
         for (const std::uint32_t second : {0u, 1u, 1u << 24}) {
           for (const std::uint64_t index : kIndices) {
@@ -61,7 +61,7 @@ TEST(RandomStream, NeverMeetsAnother) {
 }
 
 TEST(RandomStream, GivesItsBlocksWordByWord) {
-  const RandomStream stream(5, Purpose::order, 2, 3);
+  const RandomStream stream(5, RngStream::order, 2, 3);
 
   for (std::uint64_t index : {0u, 1u, 2u, 3u, 4u, 7u, 1001u}) {
     EXPECT_EQ(stream.word(index), stream.block(index / 4)[index % 4]) << index;
@@ -69,7 +69,7 @@ TEST(RandomStream, GivesItsBlocksWordByWord) {
 }
 
 TEST(RandomStream, RepeatsWhoeverAskedBefore) {
-  const RandomStream one(7, Purpose::dropout, 1), other(7, Purpose::dropout, 1);
+  const RandomStream one(7, RngStream::dropout, 1), other(7, RngStream::dropout, 1);
 
   one.word(99);
 
@@ -78,7 +78,7 @@ TEST(RandomStream, RepeatsWhoeverAskedBefore) {
 
 TEST(RandomStream, IsUniformFromZeroToBelowOne) {
   constexpr int kCount = 20'000;
-  const RandomStream stream(1, Purpose::weights);
+  const RandomStream stream(1, RngStream::weights);
 
   double sum = 0, squares = 0;
   float least = 1, most = 0;
@@ -103,7 +103,7 @@ class PermutationOf : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(PermutationOf, HasEveryNumberOnce) {
   std::vector<std::uint32_t> order =
-      permutation(GetParam(), RandomStream(1, Purpose::order));
+      permutation(GetParam(), RandomStream(1, RngStream::order));
 
   std::ranges::sort(order);
 
@@ -114,11 +114,11 @@ TEST_P(PermutationOf, HasEveryNumberOnce) {
 INSTANTIATE_TEST_SUITE_P(Counts, PermutationOf, testing::Values(0, 1, 2, 3, 64, 1000));
 
 TEST(Permutation, DependsOnTheStream) {
-  const auto order = permutation(100, RandomStream(1, Purpose::order, 0));
+  const auto order = permutation(100, RandomStream(1, RngStream::order, 0));
 
-  EXPECT_EQ(order, permutation(100, RandomStream(1, Purpose::order, 0)));
-  EXPECT_NE(order, permutation(100, RandomStream(1, Purpose::order, 1)));
-  EXPECT_NE(order, permutation(100, RandomStream(2, Purpose::order, 0)));
+  EXPECT_EQ(order, permutation(100, RandomStream(1, RngStream::order, 0)));
+  EXPECT_NE(order, permutation(100, RandomStream(1, RngStream::order, 1)));
+  EXPECT_NE(order, permutation(100, RandomStream(2, RngStream::order, 0)));
 }
 
 TEST(Permutation, GivesEachOfSixOrdersOfThreeItsShare) {
@@ -126,7 +126,7 @@ TEST(Permutation, GivesEachOfSixOrdersOfThreeItsShare) {
 
   std::map<std::vector<std::uint32_t>, int> counts;
   for (std::uint32_t i = 0; i < kDraws; ++i) {
-    ++counts[permutation(3, RandomStream(1, Purpose::order, i))];
+    ++counts[permutation(3, RandomStream(1, RngStream::order, i))];
   }
 
   ASSERT_EQ(counts.size(), 6u);

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "tests/comm/lane_sums.h"
+#include "tests/comm/microbatch_sums.h"
 #include "tests/comm/thread_ranks.h"
 
 namespace convoy {
@@ -21,7 +21,7 @@ TEST(AsyncComm, ServesManyOperationsInCallOrder) {
       3,
       [&](Comm& comm) {
         AsyncComm async(comm);
-        const SumOrder order(3, 3);
+        const ReductionOrder order(3, 3);
         const std::size_t jobs = 3 * AsyncComm::kMostJobs;
         std::vector<std::vector<float>> wholes(
             jobs, partials_of_rank(order, comm.rank(), kCount)[0]);
@@ -44,7 +44,7 @@ TEST(AsyncComm, ServesManyOperationsInCallOrder) {
 TEST(AsyncComm, KnowsEveryKindOfOperation) {
   run_ranks(2, [&](Comm& comm) {
     AsyncComm async(comm);
-    const SumOrder order(2, 2);
+    const ReductionOrder order(2, 2);
     std::vector<float> whole = partials_of_rank(order, comm.rank(), kCount)[0];
     const float* partial = whole.data();
     std::vector<float> root(kCount, static_cast<float>(comm.rank()));

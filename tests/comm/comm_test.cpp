@@ -10,7 +10,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "tests/comm/lane_sums.h"
+#include "tests/comm/microbatch_sums.h"
 #include "tests/comm/thread_ranks.h"
 
 namespace convoy {
@@ -133,7 +133,7 @@ TEST_P(EveryComm, GathersEverywhereInPlace) {
 TEST_P(EveryComm, GathersParts) {
   run([&](Comm& comm) {
     for (const std::size_t size : kSizes) {
-      const std::vector<float> expected = lane_numbers(3, size);
+      const std::vector<float> expected = microbatch_numbers(3, size);
       const Range own = even_part(size, static_cast<std::size_t>(comm.ranks()),
                                   static_cast<std::size_t>(comm.rank()));
       std::vector<float> whole(size, -1);
@@ -146,9 +146,9 @@ TEST_P(EveryComm, GathersParts) {
 }
 
 /// `onto`: which of its partials a rank has the sum written to; beyond them: none.
-std::vector<float> reduced(Comm& comm, std::size_t lanes, std::size_t size,
+std::vector<float> reduced(Comm& comm, std::size_t microbatches, std::size_t size,
                            std::size_t onto, bool to_all) {
-  const SumOrder order(lanes, comm.ranks());
+  const ReductionOrder order(microbatches, comm.ranks());
   auto partials = partials_of_rank(order, comm.rank(), size);
   std::vector<const float*> pointers;
   for (const auto& partial : partials) pointers.push_back(partial.data());
@@ -164,24 +164,24 @@ std::vector<float> reduced(Comm& comm, std::size_t lanes, std::size_t size,
 
 TEST_P(EveryComm, ReducesToTheBitsOfASingleTree) {
   for (const std::size_t more : {0, 1, 4}) {
-    const std::size_t lanes = static_cast<std::size_t>(ranks()) + more;
+    const std::size_t microbatches = static_cast<std::size_t>(ranks()) + more;
     run([&](Comm& comm) {
       for (const std::size_t size : kSizes) {
-        EXPECT_TRUE(
-            same_bits(reduced(comm, lanes, size, 99, true), tree_sum({0, lanes}, size)))
-            << lanes << " lanes, size " << size;
+        EXPECT_TRUE(same_bits(reduced(comm, microbatches, size, 99, true),
+                              tree_sum({0, microbatches}, size)))
+            << microbatches << " micro-batches, size " << size;
       }
     });
   }
 }
 
 TEST_P(EveryComm, ReducesOntoAPartial) {
-  const std::size_t lanes = static_cast<std::size_t>(ranks()) + 2;
+  const std::size_t microbatches = static_cast<std::size_t>(ranks()) + 2;
   run([&](Comm& comm) {
     for (const std::size_t size : kSizes) {
       for (const std::size_t onto : {0, 1}) {
-        EXPECT_TRUE(
-            same_bits(reduced(comm, lanes, size, onto, true), tree_sum({0, lanes}, size)))
+        EXPECT_TRUE(same_bits(reduced(comm, microbatches, size, onto, true),
+                              tree_sum({0, microbatches}, size)))
             << size;
       }
     }
@@ -189,12 +189,12 @@ TEST_P(EveryComm, ReducesOntoAPartial) {
 }
 
 TEST_P(EveryComm, ReducesAndScatters) {
-  const std::size_t lanes = static_cast<std::size_t>(ranks()) + 1;
+  const std::size_t microbatches = static_cast<std::size_t>(ranks()) + 1;
   run([&](Comm& comm) {
     for (const std::size_t size : kSizes) {
       for (const std::size_t onto : {0, 99}) {
-        const std::vector<float> expected = tree_sum({0, lanes}, size);
-        const std::vector<float> whole = reduced(comm, lanes, size, onto, false);
+        const std::vector<float> expected = tree_sum({0, microbatches}, size);
+        const std::vector<float> whole = reduced(comm, microbatches, size, onto, false);
         const Range own = even_part(size, static_cast<std::size_t>(comm.ranks()),
                                     static_cast<std::size_t>(comm.rank()));
         for (std::size_t i = own.begin; i < own.end; ++i) {
@@ -271,11 +271,11 @@ TEST_P(EveryComm, ReceivesFromAnyAndKnowsWhoItWas) {
 
 TEST_P(EveryComm, MixesOperationsOfAllSizes) {
   run([&](Comm& comm) {
-    const std::size_t lanes = static_cast<std::size_t>(comm.ranks());
+    const std::size_t microbatches = static_cast<std::size_t>(comm.ranks());
     for (int round = 0; round < 6; ++round) {
       for (const std::size_t size : {std::size_t{5}, std::size_t{70000}}) {
-        EXPECT_TRUE(
-            same_bits(reduced(comm, lanes, size, 0, true), tree_sum({0, lanes}, size)));
+        EXPECT_TRUE(same_bits(reduced(comm, microbatches, size, 0, true),
+                              tree_sum({0, microbatches}, size)));
         std::vector<std::byte> bytes = bytes_from(comm.rank(), size);
         comm.broadcast(bytes, round % comm.ranks());
         EXPECT_EQ(bytes, bytes_from(round % comm.ranks(), size));

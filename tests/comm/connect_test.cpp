@@ -177,7 +177,7 @@ TEST(SharedComm, AllocatesNothingInSteadyUse) {
       2,
       [](Comm& comm) {
         AsyncComm async(comm);
-        const SumOrder order(4, 2);
+        const ReductionOrder order(4, 2);
         std::vector<float> whole(300001);
         const float* partial = whole.data();
         std::vector<std::byte> all(2000);

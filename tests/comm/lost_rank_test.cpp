@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "convoy/base/clock.h"
-#include "tests/comm/lane_sums.h"
+#include "tests/comm/microbatch_sums.h"
 #include "tests/comm/process_ranks.h"
 #include "tests/comm/thread_ranks.h"
 
@@ -38,7 +38,7 @@ std::string text_of(const std::exception_ptr& error) {
 }
 
 void reduce_once(Comm& comm, std::size_t size = 100000) {
-  const SumOrder order(static_cast<std::size_t>(comm.ranks()), comm.ranks());
+  const ReductionOrder order(static_cast<std::size_t>(comm.ranks()), comm.ranks());
   std::vector<float> whole(size, 1);
   const float* partial = whole.data();
   comm.all_reduce(order, {&partial, 1}, whole);

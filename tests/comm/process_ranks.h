@@ -23,9 +23,9 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
-#include "convoy/base/temporary_folder.h"
 #include "convoy/comm/connect.h"
-#include "convoy/comm/file_store.h"
+#include "convoy/rendezvous/file_store.h"
+#include "convoy/system/temporary_folder.h"
 
 namespace convoy {
 

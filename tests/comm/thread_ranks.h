@@ -20,7 +20,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/connect.h"
-#include "tests/comm/memory_store.h"
+#include "tests/rendezvous/memory_store.h"
 
 namespace convoy {
 

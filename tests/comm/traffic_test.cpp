@@ -6,14 +6,14 @@
 
 #include <mutex>
 
-#include "tests/comm/lane_sums.h"
+#include "tests/comm/microbatch_sums.h"
 #include "tests/comm/thread_ranks.h"
 
 namespace convoy {
 namespace {
 
-void reduce(Comm& comm, std::size_t lanes, std::size_t size, bool to_all) {
-  const SumOrder order(lanes, comm.ranks());
+void reduce(Comm& comm, std::size_t microbatches, std::size_t size, bool to_all) {
+  const ReductionOrder order(microbatches, comm.ranks());
   auto partials = partials_of_rank(order, comm.rank(), size);
   std::vector<const float*> pointers;
   for (const auto& partial : partials) pointers.push_back(partial.data());
@@ -39,7 +39,7 @@ TEST_P(TrafficOf, AnAllReduceIsExact) {
       GetParam());
 }
 
-/// Lanes 0, 1 and 2 on rank 0 are two partials, 3 and 4 on rank 1 two more.
+/// Microbatches 0, 1 and 2 on rank 0 are two partials, 3 and 4 on rank 1 two more.
 TEST_P(TrafficOf, SeveralPartialsIsExact) {
   run_ranks(
       2,

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "convoy/data/locate.h"
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 #include "tests/data/idx_files.h"
 #include "tests/data/user_environment.h"
 

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 #include "tests/data/colour_files.h"
-#include "tests/data/expect_error.h"
 #include "tests/data/idx_files.h"
 
 namespace convoy {

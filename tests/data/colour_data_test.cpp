@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "convoy/acquire/get.h"
 #include "convoy/data/catalog.h"
-#include "convoy/data/get.h"
 #include "convoy/data/statistics.h"
 #include "convoy/data/verify.h"
+#include "tests/acquire/http_server.h"
+#include "tests/base/expect_error.h"
 #include "tests/data/colour_files.h"
-#include "tests/data/expect_error.h"
-#include "tests/data/http_server.h"
 #include "tests/data/user_environment.h"
 
 namespace convoy {
@@ -123,7 +123,7 @@ class ColourData : public testing::Test {
     EXPECT_THAT(names_in(target), UnorderedElementsAre("train.convoy", "test.convoy"));
     EXPECT_THAT(names_in(target.parent_path()),
                 UnorderedElementsAre("small", ".small.lock"));
-    expect_samples(load_place(source, *find_place(target, source)));
+    expect_samples(load_place(source, *find_placement(target, source)));
   }
 
   void expect_nothing_installed() const {
@@ -181,7 +181,7 @@ TEST_F(ColourData, IsTakenInItsCompactFormFirst) {
   get(origin);
   write_binary(target);
 
-  EXPECT_EQ(find_place(target, source)->form->format, Format::compact);
+  EXPECT_EQ(find_placement(target, source)->form->format, Format::compact);
   EXPECT_EQ(get(origin), target) << "it is there, and whole";
 }
 

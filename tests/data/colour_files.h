@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
 #include "convoy/data/dataset.h"
 #include "convoy/data/source.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
 #include "convoy/base/sha256.h"
 #include "convoy/data/source.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/temporary_folder.h"
-#include "tests/data/expect_error.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 #include "tests/data/idx_files.h"
 
 namespace convoy {

@@ -7,9 +7,9 @@
 
 #include <random>
 
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 #include "tests/data/colour_files.h"
-#include "tests/data/expect_error.h"
 
 namespace convoy {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "convoy/data/statistics.h"
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "convoy/base/temporary_folder.h"
+#include "convoy/system/temporary_folder.h"
 
 namespace convoy {
 

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
-#include "tests/data/expect_error.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 #include "tests/events/read_events.h"
 
 namespace convoy {

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "convoy/base/temporary_folder.h"
 #include "convoy/events/event_writer.h"
-#include "convoy/network/models.h"
-#include "convoy/train/model_graph.h"
+#include "convoy/models/models.h"
+#include "convoy/monitor/model_graph.h"
+#include "convoy/system/temporary_folder.h"
 #include "tests/apps/convoy_process.h"
 
 namespace convoy {

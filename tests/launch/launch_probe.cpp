@@ -8,7 +8,7 @@
 // Each rank joins its job and then does what the behaviours say, in order:
 //
 //   say:TEXT             prints TEXT to stdout
-//   complain:TEXT        prints TEXT to stderr
+//   report_peer_failure:TEXT        prints TEXT to stderr
 //   step:N               notes that it is at step N
 //   RANK:exit:CODE       that rank ends with this code; all others sleep
 //   RANK:signal:NUMBER   that rank kills itself; all others sleep
@@ -33,8 +33,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/job/membership.h"
 #include "convoy/launch/launcher.h"
-#include "convoy/launch/membership.h"
 
 namespace convoy {
 namespace {
@@ -42,7 +42,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 struct Arguments {
-  PlaceRequest place;
+  PlacementRequest placement;
   double timeout = 20, silence = 20;
   int restarts = 3;
   std::string compared = "model=probe\n";
@@ -55,16 +55,16 @@ Arguments parse(int argc, char** argv) {
     const std::string word = argv[i];
     const auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : ""; };
     if (word == "-n") {
-      arguments.place.nproc_per_node = std::stoi(value());
+      arguments.placement.nproc_per_node = std::stoi(value());
     } else if (word == "--nnodes") {
-      arguments.place.nnodes = std::stoi(value());
+      arguments.placement.nnodes = std::stoi(value());
     } else if (word == "--node-rank") {
-      arguments.place.node_rank = std::stoi(value());
+      arguments.placement.node_rank = std::stoi(value());
     } else if (word == "--master-port") {
-      arguments.place.master_port = std::stoi(value());
-      arguments.place.master_addr = "127.0.0.1";
+      arguments.placement.master_port = std::stoi(value());
+      arguments.placement.master_addr = "127.0.0.1";
     } else if (word == "--servers") {
-      arguments.place.servers = std::stoi(value());
+      arguments.placement.servers = std::stoi(value());
     } else if (word == "--restarts") {
       arguments.restarts = std::stoi(value());
     } else if (word == "--timeout") {
@@ -100,11 +100,11 @@ void sleep_whatever_comes() {
 struct Behaviour {
   std::string who, what, detail;
 
-  bool is_for(const Place& place) const {
+  bool is_for(const JobPlacement& placement) const {
     if (who.empty()) return true;
-    if (who == "workers") return !place.is_server();
-    if (who == "servers") return place.is_server();
-    return std::stoi(who) == place.rank;
+    if (who == "workers") return !placement.is_server();
+    if (who == "servers") return placement.is_server();
+    return std::stoi(who) == placement.rank;
   }
 };
 
@@ -127,14 +127,14 @@ void print(std::FILE* file, const std::string& text) {
 }
 
 /// The code to end with, if it is time to.
-std::optional<int> behave(const Behaviour& behaviour, const Place& place,
+std::optional<int> behave(const Behaviour& behaviour, const JobPlacement& placement,
                           Membership& job) {
   const auto& [who, what, detail] = behaviour;
   if (what == "say") print(stdout, detail);
-  if (what == "complain") print(stderr, detail);
+  if (what == "report_peer_failure") print(stderr, detail);
   if (what == "step") job.at_step(std::stoull(detail));
-  if (what == "folder" && place.rank == 0) job.store().set(kRunFolderKey, detail);
-  if (what == "sleep" || !behaviour.is_for(place)) sleep_until_told();
+  if (what == "folder" && placement.rank == 0) job.store().set(kRunFolderKey, detail);
+  if (what == "sleep" || !behaviour.is_for(placement)) sleep_until_told();
   if (what == "stubborn") sleep_whatever_comes();
   if (what == "unready") {
     print(stdout, "sleeping");
@@ -143,37 +143,39 @@ std::optional<int> behave(const Behaviour& behaviour, const Place& place,
   if (what == "exit") return std::stoi(detail);
   if (what == "signal") ::kill(::getpid(), std::stoi(detail));
   if (what == "lost") {
-    const auto verdict = job.complain(PeerError(std::stoi(detail), "nothing came"));
-    return verdict ? static_cast<int>(verdict->code) : 69;
+    const auto outcome =
+        job.report_peer_failure(PeerError(std::stoi(detail), "nothing came"));
+    return outcome ? static_cast<int>(outcome->code) : 69;
   }
   return std::nullopt;
 }
 
-int run_rank(const Arguments& arguments, const Place& place) {
+int run_rank(const Arguments& arguments, const JobPlacement& placement) {
   if (arguments.behaviours.front() == "nobody") {
     for (;;) ::pause();
   }
-  Membership job(place, current_environment(),
+  Membership job(placement, current_environment(),
                  {.compared = arguments.compared,
                   .join_timeout = milliseconds_of(arguments.timeout),
                   .silence = milliseconds_of(arguments.silence),
                   .log = [](const std::string& line) { print(stderr, line); },
-                  .on_verdict =
-                      [](const Verdict& verdict) {
-                        print(stderr, verdict.text);
-                        ::_exit(static_cast<int>(verdict.code));
+                  .on_outcome =
+                      [](const JobOutcome& outcome) {
+                        print(stderr, outcome.text);
+                        ::_exit(static_cast<int>(outcome.code));
                       }});
   for (const std::string& text : arguments.behaviours) {
-    if (const auto code = behave(parse_behaviour(text), place, job)) return *code;
+    if (const auto code = behave(parse_behaviour(text), placement, job)) return *code;
   }
   return 0;
 }
 
 int run(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
-  const Place place = find_place(arguments.place, current_environment());
-  if (place.duty != Duty::launch) return run_rank(arguments, place);
-  return static_cast<int>(launch({.place = place,
+  const JobPlacement placement =
+      find_placement(arguments.placement, current_environment());
+  if (placement.role != ProcessRole::launch) return run_rank(arguments, placement);
+  return static_cast<int>(launch({.placement = placement,
                                   .arguments = Words(argv, argv + argc),
                                   .settings = "",
                                   .compared = arguments.compared,

@@ -13,8 +13,8 @@
 #include <regex>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/temporary_folder.h"
-#include "convoy/comm/socket.h"
+#include "convoy/system/temporary_folder.h"
+#include "convoy/wire/socket.h"
 #include "test_places.h"
 #include "tests/apps/convoy_process.h"
 

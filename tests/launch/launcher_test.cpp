@@ -12,7 +12,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(Launcher, EndsWellWhenAllRanksDo) {
-  const CommandResult result = run({"-n", "3", "say:hello", "complain:oh", "exit:0"});
+  const CommandResult result =
+      run({"-n", "3", "say:hello", "report_peer_failure:oh", "exit:0"});
 
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(count(result.out, "launch    3 ranks on "), 1U) << result.out;
@@ -25,7 +26,7 @@ TEST_F(Launcher, EndsWellWhenAllRanksDo) {
 
 TEST_F(Launcher, NamesTheRankThatASignalKilled) {
   const CommandResult result =
-      run({"-n", "4", "step:57", "complain:my last words", "2:signal:9"});
+      run({"-n", "4", "step:57", "report_peer_failure:my last words", "2:signal:9"});
 
   EXPECT_EQ(result.code, 70) << result.err;
   EXPECT_EQ(count(result.err, "convoy: "), 1U) << result.err;
@@ -170,8 +171,8 @@ TEST_F(Launcher, SaysWhoDoesNotCome) {
 
 TEST_F(Launcher, WritesALogOfEachRank) {
   const std::string run_folder = folder_.path() / "runs" / "a";
-  const CommandResult result =
-      run({"-n", "2", "say:before", "folder:" + run_folder, "complain:after", "exit:0"});
+  const CommandResult result = run({"-n", "2", "say:before", "folder:" + run_folder,
+                                    "report_peer_failure:after", "exit:0"});
 
   EXPECT_EQ(result.code, 0);
   for (const char* rank : {"0", "1"}) {

@@ -10,14 +10,14 @@
 #include <csignal>
 
 #include "convoy/base/error.h"
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
-#include "convoy/launch/cores.h"
+#include "convoy/job/cores.h"
+#include "convoy/job/own_cores.h"
+#include "convoy/job/rank_variables.h"
+#include "convoy/job/token.h"
 #include "convoy/launch/ending.h"
-#include "convoy/launch/own_cores.h"
 #include "convoy/launch/rank_output.h"
-#include "convoy/launch/rank_variables.h"
-#include "convoy/launch/token.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 
 namespace convoy {
 namespace {
@@ -41,8 +41,11 @@ TEST(Cores, AreLeftOpenWhenThereAreTooFew) {
 }
 
 TEST(Cores, AreForWorkersAndNotForServers) {
-  const Place node{
-      .duty = Duty::launch, .ranks = 6, .local_ranks = 4, .nodes = 2, .servers = 2};
+  const JobPlacement node{.role = ProcessRole::launch,
+                          .ranks = 6,
+                          .local_ranks = 4,
+                          .nodes = 2,
+                          .servers = 2};
   const Cores cores = {0, 1, 2, 3};
 
   EXPECT_THAT(cores_for(node, 1, cores), IsEmpty());
@@ -53,13 +56,13 @@ TEST(Cores, AreForWorkersAndNotForServers) {
 }
 
 TEST(Cores, OfAnotherNodeAreForWorkersAlone) {
-  const Place node{.duty = Duty::launch,
-                   .rank = 4,
-                   .ranks = 6,
-                   .local_ranks = 2,
-                   .node = 1,
-                   .nodes = 2,
-                   .servers = 2};
+  const JobPlacement node{.role = ProcessRole::launch,
+                          .rank = 4,
+                          .ranks = 6,
+                          .local_ranks = 2,
+                          .node = 1,
+                          .nodes = 2,
+                          .servers = 2};
 
   EXPECT_THAT(cores_for(node, 0, {0, 1}), ElementsAre(0));
   EXPECT_THAT(cores_for(node, 1, {0, 1}), ElementsAre(1));

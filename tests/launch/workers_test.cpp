@@ -84,7 +84,7 @@ TEST_F(Workers, AreGivenUpAndTheOthersGoOn) {
 
 TEST_F(Workers, FailTheJobWhenAllAreGivenUp) {
   const CommandResult result =
-      run(job({"--restarts", "1", "complain:last words", "workers:exit:1"}));
+      run(job({"--restarts", "1", "report_peer_failure:last words", "workers:exit:1"}));
 
   EXPECT_EQ(result.code, 70);
   EXPECT_EQ(count(result.err, "; started again (1 of 1)"), 2U) << result.err;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {
@@ -101,14 +101,14 @@ std::vector<std::vector<float>> images_of_batches(Loader& loader, int epoch) {
   return batches;
 }
 
-/// Each rank's lanes of each batch, rank after rank, are the batch.
-TEST(Loader, PreparesOnlyTheSamplesOfItsOwnLanes) {
+/// Each rank's micro-batches of each batch, rank after rank, are the batch.
+TEST(Loader, PreparesOnlyTheSamplesOfItsOwnMicrobatches) {
   const Dataset data = numbered(44);
   Loader whole(data, all_samples(data), {.batch_size = 10});
   Loader first(data, all_samples(data),
-               {.batch_size = 10, .part = {.lanes = 5, .own = {0, 3}}});
+               {.batch_size = 10, .part = {.microbatches = 5, .own = {0, 3}}});
   Loader last(data, all_samples(data),
-              {.batch_size = 10, .part = {.lanes = 5, .own = {3, 5}}});
+              {.batch_size = 10, .part = {.microbatches = 5, .own = {3, 5}}});
 
   const auto expected = epoch_of(whole, 1), of_first = epoch_of(first, 1),
              of_last = epoch_of(last, 1);
@@ -119,7 +119,7 @@ TEST(Loader, PreparesOnlyTheSamplesOfItsOwnLanes) {
     EXPECT_EQ(joined({of_first[i], of_last[i]}), expected[i]) << "batch " << i;
   }
   EXPECT_EQ(of_first[0].size(), 6u);
-  EXPECT_EQ(of_first[4].size(), 3u) << "lanes of a last batch of 4";
+  EXPECT_EQ(of_first[4].size(), 3u) << "microbatches of a last batch of 4";
 }
 
 /// As numbered(), with the labels 0 .. 3 in turn.
@@ -132,10 +132,11 @@ Dataset of_four_labels(std::size_t count) {
   return data;
 }
 
-TEST(Loader, GivesEveryLaneItsOwnLabels) {
+TEST(Loader, GivesEveryMicrobatchItsOwnLabels) {
   const Dataset data = of_four_labels(88);
-  Loader loader(data, all_samples(data),
-                {.batch_size = 12, .part = all_lanes(4), .partition = Partition::labels});
+  Loader loader(
+      data, all_samples(data),
+      {.batch_size = 12, .part = all_microbatches(4), .partition = Partition::labels});
   EXPECT_EQ(loader.samples_per_epoch(), 88u);
 
   std::set<Labels> deals;
@@ -144,7 +145,7 @@ TEST(Loader, GivesEveryLaneItsOwnLabels) {
     EXPECT_EQ(slice, batch.size() == 12 ? 3u : 1u) << "of a last batch of 4";
     Labels deal;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      EXPECT_EQ(batch[i], batch[i / slice * slice]) << "a lane has a label";
+      EXPECT_EQ(batch[i], batch[i / slice * slice]) << "a micro-batch has a label";
       if (i % slice == 0) deal.push_back(batch[i]);
     }
     EXPECT_THAT(deal, testing::UnorderedElementsAre(0, 1, 2, 3));
@@ -153,9 +154,10 @@ TEST(Loader, GivesEveryLaneItsOwnLabels) {
   EXPECT_EQ(deals.size(), 1u) << "and keeps it";
 }
 
-TEST(Loader, GivesEveryLaneEverythingIfShared) {
+TEST(Loader, GivesEveryMicrobatchEverythingIfShared) {
   const Dataset data = numbered(22);
-  const LanePart first{.lanes = 2, .own = {0, 1}}, second{.lanes = 2, .own = {1, 2}};
+  const MicrobatchPart first{.microbatches = 2, .own = {0, 1}},
+      second{.microbatches = 2, .own = {1, 2}};
   const auto shared = Partition::shared;
   Loader one(data, all_samples(data),
              {.batch_size = 10, .part = first, .partition = shared});
@@ -172,13 +174,14 @@ TEST(Loader, GivesEveryLaneEverythingIfShared) {
   EXPECT_NE(of_other, of_one);
 }
 
-/// Each rank's lanes of each batch, rank after rank, are the batch, also with parts.
-TEST(Loader, PreparesOnlyTheSamplesOfItsOwnPartedLanes) {
+/// Each rank's micro-batches of each batch, rank after rank, are the batch, also with
+/// parts.
+TEST(Loader, PreparesOnlyTheSamplesOfItsOwnPartedMicrobatches) {
   const Dataset data = of_four_labels(60);
   const auto loader_of = [&](Range own) {
     return std::make_unique<Loader>(data, all_samples(data),
                                     LoaderOptions{.batch_size = 8,
-                                                  .part = {.lanes = 4, .own = own},
+                                                  .part = {.microbatches = 4, .own = own},
                                                   .partition = Partition::labels});
   };
   const auto whole = epoch_of(*loader_of({0, 4}), 2),
@@ -191,7 +194,7 @@ TEST(Loader, PreparesOnlyTheSamplesOfItsOwnPartedLanes) {
   }
 }
 
-TEST(Loader, WithASingleLaneIsTheSameForEveryPartition) {
+TEST(Loader, WithASingleMicrobatchIsTheSameForEveryPartition) {
   const Dataset data = of_four_labels(50);
   Loader plain(data, all_samples(data), {.batch_size = 8});
   const auto expected = images_of_batches(plain, 3);
@@ -210,11 +213,14 @@ TEST(Loader, OfAnotherWorkerHasAnotherOrder) {
   EXPECT_NE(epoch_of(first, 1), epoch_of(second, 1));
 }
 
-TEST(Loader, RefusesPartsThatLanesCannotHave) {
+TEST(Loader, RefusesPartsThatMicrobatchesCannotHave) {
   const Dataset data = of_four_labels(50);
-  const auto make = [&](std::size_t batch_size, std::size_t lanes, Partition partition) {
+  const auto make = [&](std::size_t batch_size, std::size_t microbatches,
+                        Partition partition) {
     Loader(data, all_samples(data),
-           {.batch_size = batch_size, .part = all_lanes(lanes), .partition = partition});
+           {.batch_size = batch_size,
+            .part = all_microbatches(microbatches),
+            .partition = partition});
   };
 
   EXPECT_THROW(make(10, 2, Partition::labels_unscaled), InputError);
@@ -225,7 +231,7 @@ TEST(Loader, RefusesPartsThatLanesCannotHave) {
 TEST(Loader, KnowsHowLargeABatchIsOfWhichItHasNothing) {
   const Dataset data = numbered(11);
   Loader loader(data, all_samples(data),
-                {.batch_size = 10, .part = {.lanes = 5, .own = {3, 5}}});
+                {.batch_size = 10, .part = {.microbatches = 5, .own = {3, 5}}});
   loader.start_epoch(0);
 
   EXPECT_EQ(loader.next()->whole, 10u);

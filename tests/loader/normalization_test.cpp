@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {
@@ -216,15 +216,17 @@ TEST(Partition, HasTheNamesOfTheSetting) {
                [] { partition_named("label"); });
 }
 
-TEST(Partition, OfLanesNeedsEqualSlices) {
-  check_partition_for_lanes(Partition::iid, 10, 3);
-  check_partition_for_lanes(Partition::labels, 12, 3);
-  check_partition_for_lanes(Partition::shared, 12, 3);
+TEST(Partition, OfMicrobatchesNeedsEqualSlices) {
+  check_partition_for_microbatches(Partition::iid, 10, 3);
+  check_partition_for_microbatches(Partition::labels, 12, 3);
+  check_partition_for_microbatches(Partition::shared, 12, 3);
 
-  expect_error(InputKind::settings, {"data.partition", "labels_unscaled", "ps_async"},
-               [] { check_partition_for_lanes(Partition::labels_unscaled, 12, 3); });
-  expect_error(InputKind::settings, {"train.batch_size", "10 samples in 3 lanes", "=9"},
-               [] { check_partition_for_lanes(Partition::shared, 10, 3); });
+  expect_error(
+      InputKind::settings, {"data.partition", "labels_unscaled", "ps_async"},
+      [] { check_partition_for_microbatches(Partition::labels_unscaled, 12, 3); });
+  expect_error(InputKind::settings,
+               {"train.batch_size", "10 samples in 3 micro-batches", "=9"},
+               [] { check_partition_for_microbatches(Partition::shared, 10, 3); });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "convoy/comm/alone_comm.h"
 #include "convoy/loader/loader.h"
-#include "convoy/network/lanes.h"
+#include "convoy/network/microbatches.h"
 #include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/registry.h"
 #include "convoy/optimizer/sgd.h"
@@ -112,19 +112,21 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
   ThreadTeam team(2);
   FlatBuffer values = made_up_values(layout);
   FlatBuffer statistics(build_statistics_layout(model));
-  Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
-  Lanes lanes(network, layout, all_lanes(3), team);
+  Network network(model, layout, {.most_samples = Microbatches::most_samples(kBatch, 3)},
+                  team);
+  Microbatches microbatches(network, layout, all_microbatches(3), team);
   Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
-  Single strategy(values, lanes.gradients().whole(), sgd);
+  Single strategy(values, microbatches.gradients().whole(), sgd);
   loader.start_epoch(0);
 
   long before = 0;
   std::uint32_t steps = 0;
   while (const Batch* batch = loader.next()) {
     if (++steps == 2) before = allocations;  // the first one warms up
-    lanes.run(Samples{batch->images, batch->labels}, values, {.step = steps}, strategy);
+    microbatches.run(Samples{batch->images, batch->labels}, values, {.step = steps},
+                     strategy);
     strategy.step();
-    lanes.follow_statistics(batch->count, statistics);
+    microbatches.update_running_stats(batch->count, statistics);
   }
   const long after = allocations;
 
@@ -140,17 +142,19 @@ TEST_P(StepOfStrategy, AllocatesNothingWithClippedGradients) {
   ThreadTeam team(2);
   FlatBuffer values = made_up_values(layout);
   FlatBuffer statistics(build_statistics_layout(model));
-  Network network(model, layout, {.most_samples = Lanes::most_samples(kBatch, 3)}, team);
-  Lanes lanes(network, layout, all_lanes(3), team);
+  Network network(model, layout, {.most_samples = Microbatches::most_samples(kBatch, 3)},
+                  team);
+  Microbatches microbatches(network, layout, all_microbatches(3), team);
   const auto optimizer = make_optimizer("adamw", layout, {}, team);
   ClipNorm clip(layout, {}, team);
   AloneComm comm;
   AsyncComm async(comm);
-  const SumOrder order(/*lanes=*/3, /*ranks=*/1);
-  const auto strategy = make_strategy(GetParam(),
-                                      {layout, values, statistics, lanes.gradients(),
-                                       lanes.found_statistics(), *optimizer, &clip},
-                                      {comm, async, order}, {.bucket_bytes = 1000});
+  const ReductionOrder order(/*microbatches=*/3, /*ranks=*/1);
+  const auto strategy =
+      make_strategy(GetParam(),
+                    {layout, values, statistics, microbatches.gradients(),
+                     microbatches.batch_stats(), *optimizer, &clip},
+                    {comm, async, order}, {.bucket_bytes = 1000});
   const MadeUpBatch batch(model, kBatch);
   strategy->begin();
 
@@ -158,9 +162,9 @@ TEST_P(StepOfStrategy, AllocatesNothingWithClippedGradients) {
   for (std::uint32_t step = 0; step < 3; ++step) {
     if (step == 1) before = allocations;  // the first one warms up
     optimizer->start_step(step, {.rate = 0.01, .momentum = 0.9});
-    lanes.run(batch.samples(), values, {.step = step}, *strategy);
+    microbatches.run(batch.samples(), values, {.step = step}, *strategy);
     strategy->step();
-    lanes.follow_statistics(kBatch, statistics);
+    microbatches.update_running_stats(kBatch, statistics);
   }
   const long after = allocations;
 

@@ -167,8 +167,8 @@ class DoubleModel {
   Image convolve(const Convolution& layer, const Image& src) const {
     const int frame = 2 * layer.padding - layer.kernel;
     const double* weights = of(layer.name + ".weight");
-    Image dst = blank({layer.channels, (src.shape.height + frame) / layer.step + 1,
-                       (src.shape.width + frame) / layer.step + 1});
+    Image dst = blank({layer.channels, (src.shape.height + frame) / layer.stride + 1,
+                       (src.shape.width + frame) / layer.stride + 1});
     for (int k = 0; k < dst.shape.channels; ++k) {
       for (int y = 0; y < dst.shape.height; ++y) {
         for (int x = 0; x < dst.shape.width; ++x) {
@@ -179,8 +179,8 @@ class DoubleModel {
           for (int c = 0; c < src.shape.channels; ++c) {
             for (int r = 0; r < layer.kernel; ++r) {
               for (int s = 0; s < layer.kernel; ++s, ++weight) {
-                const int from_y = y * layer.step - layer.padding + r;
-                const int from_x = x * layer.step - layer.padding + s;
+                const int from_y = y * layer.stride - layer.padding + r;
+                const int from_x = x * layer.stride - layer.padding + s;
                 if (src.has(from_y, from_x)) sum += *weight * src.at(c, from_y, from_x);
               }
             }
@@ -204,15 +204,15 @@ class DoubleModel {
   }
 
   static Image pool_largest(const MaxPool& layer, Shape shape, const Image& src) {
-    const int step = layer.step == 0 ? layer.window : layer.step;
+    const int stride = layer.stride == 0 ? layer.window : layer.stride;
     Image dst = blank(shape);
     for (int c = 0; c < shape.channels; ++c) {
       for (int y = 0; y < shape.height; ++y) {
         for (int x = 0; x < shape.width; ++x) {
           double largest = -std::numeric_limits<double>::infinity();
           for (int i = 0; i < layer.window * layer.window; ++i) {
-            const int from_y = y * step - layer.padding + i / layer.window;
-            const int from_x = x * step - layer.padding + i % layer.window;
+            const int from_y = y * stride - layer.padding + i / layer.window;
+            const int from_x = x * stride - layer.padding + i % layer.window;
             if (src.has(from_y, from_x))
               largest = std::max(largest, src.at(c, from_y, from_x));
           }

@@ -24,7 +24,7 @@ struct GradientCase {
 void PrintTo(const GradientCase& of, std::ostream* out) { *out << of.name; }
 
 struct Window {
-  int kernel = 3, step = 1, padding = 0;
+  int kernel = 3, stride = 1, padding = 0;
 };
 
 /// A layer in front gives a source whose gradient matters, a layer behind mixes.
@@ -34,7 +34,7 @@ GradientCase windowed(const std::string& name, Shape input, std::size_t batch,
           input,
           batch,
           {Convolution{.name = "front", .channels = 3, .kernel = 1},
-           Convolution{"middle", channels, window.kernel, window.step, window.padding},
+           Convolution{"middle", channels, window.kernel, window.stride, window.padding},
            Linear{"behind", 3}}};
 }
 
@@ -60,10 +60,14 @@ GradientCase normed(const std::string& name, Shape input, std::size_t batch,
 std::vector<GradientCase> norm_and_residual_cases() {
   const Convolution same = {
       .name = "same", .channels = 3, .kernel = 3, .padding = 1, .bias = false};
-  const Convolution half = {
-      .name = "half", .channels = 5, .kernel = 3, .step = 2, .padding = 1, .bias = false};
+  const Convolution half = {.name = "half",
+                            .channels = 5,
+                            .kernel = 3,
+                            .stride = 2,
+                            .padding = 1,
+                            .bias = false};
   const Convolution across = {
-      .name = "across", .channels = 5, .kernel = 1, .step = 2, .bias = false};
+      .name = "across", .channels = 5, .kernel = 1, .stride = 2, .bias = false};
   const BatchNorm first = {"first"}, second = {"second"}, third = {"third"};
   const Residual identity({same, second});
   return {
@@ -160,26 +164,26 @@ std::vector<GradientCase> gradient_cases() {
       {"DropoutOfNothing", {1, 4, 4}, 5, {hidden, Dropout{0.0f}, last}},
       between("DropoutAfterPool", {1, 8, 8}, 5, {conv, MaxPool{2}, Dropout{0.25f}}),
       windowed("KernelOne", {2, 5, 4}, 5, 5, {.kernel = 1}),
-      windowed("KernelOneStepTwo", {2, 5, 6}, 5, 5, {.kernel = 1, .step = 2}),
+      windowed("KernelOneStrideTwo", {2, 5, 6}, 5, 5, {.kernel = 1, .stride = 2}),
       windowed("KernelOnePadded", {2, 3, 4}, 5, 2, {.kernel = 1, .padding = 1}),
       windowed("KernelTwo", {1, 6, 5}, 5, 4, {.kernel = 2}),
       windowed("KernelTwoPadded", {1, 5, 5}, 5, 4, {.kernel = 2, .padding = 1}),
-      windowed("KernelTwoStepTwo", {1, 6, 7}, 5, 4, {.kernel = 2, .step = 2}),
-      windowed("KernelTwoStepThree", {1, 8, 7}, 5, 4, {.kernel = 2, .step = 3}),
+      windowed("KernelTwoStrideTwo", {1, 6, 7}, 5, 4, {.kernel = 2, .stride = 2}),
+      windowed("KernelTwoStrideThree", {1, 8, 7}, 5, 4, {.kernel = 2, .stride = 3}),
       windowed("KernelThreePaddedTwice", {7, 4, 5}, 5, 7, {.kernel = 3, .padding = 2}),
-      windowed("KernelThreeStepTwo", {3, 8, 8}, 17, 6, {.kernel = 3, .step = 2}),
+      windowed("KernelThreeStrideTwo", {3, 8, 8}, 17, 6, {.kernel = 3, .stride = 2}),
       windowed("KernelThreeStepTwoPadded", {3, 7, 9}, 5, 6,
-               {.kernel = 3, .step = 2, .padding = 1}),
-      windowed("KernelThreeStepThree", {1, 11, 9}, 5, 2,
-               {.kernel = 3, .step = 3, .padding = 2}),
+               {.kernel = 3, .stride = 2, .padding = 1}),
+      windowed("KernelThreeStrideThree", {1, 11, 9}, 5, 2,
+               {.kernel = 3, .stride = 3, .padding = 2}),
       windowed("KernelFive", {2, 7, 6}, 5, 5, {.kernel = 5}),
       windowed("KernelFivePadded", {2, 6, 5}, 17, 5, {.kernel = 5, .padding = 2}),
-      windowed("KernelFiveStepTwo", {1, 9, 9}, 5, 3, {.kernel = 5, .step = 2}),
-      windowed("KernelFiveStepThree", {1, 10, 11}, 5, 3,
-               {.kernel = 5, .step = 3, .padding = 2}),
+      windowed("KernelFiveStrideTwo", {1, 9, 9}, 5, 3, {.kernel = 5, .stride = 2}),
+      windowed("KernelFiveStrideThree", {1, 10, 11}, 5, 3,
+               {.kernel = 5, .stride = 3, .padding = 2}),
       windowed("OnePixel", {4, 1, 1}, 5, 3, {.kernel = 1}),
       windowed("OnePixelInAFrame", {2, 1, 1}, 5, 3, {.kernel = 5, .padding = 2}),
-      windowed("OneRow", {2, 1, 9}, 5, 3, {.kernel = 3, .step = 2, .padding = 1}),
+      windowed("OneRow", {2, 1, 9}, 5, 3, {.kernel = 3, .stride = 2, .padding = 1}),
       windowed("OneColumn", {2, 9, 1}, 1, 3, {.kernel = 3, .padding = 1}),
       {"Odd", odd_model().input, 17, odd_model().layers},
       many_channels("Winograd", {2, 5, 3}, 3),
@@ -188,7 +192,7 @@ std::vector<GradientCase> gradient_cases() {
   };
 }
 
-constexpr PassKey kKey = {.seed = 3, .step = 7, .lane = 1};
+constexpr RngKey kKey = {.seed = 3, .step = 7, .microbatch = 1};
 
 /// Gives `expected` the masks that dropout layers have under kKey, as a network that ends
 /// there shows them. An element that is zero before may have either factor.

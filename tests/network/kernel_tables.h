@@ -39,7 +39,7 @@ inline constexpr float kUntouched =
 /// What pool_row makes of a row.
 struct Pooled {
   Numbers dst;
-  std::vector<std::uint8_t> chosen;
+  std::vector<std::uint8_t> argmax;
   bool operator==(const Pooled&) const = default;
 };
 
@@ -47,7 +47,7 @@ inline Pooled pool(const Kernels& kernels, PoolRow row) {
   Pooled result = {Numbers(static_cast<std::size_t>(row.columns) * kPack + 1, kUntouched),
                    std::vector<std::uint8_t>(row.columns * kPack + 1, 255)};
   row.dst = result.dst.data();
-  row.chosen = result.chosen.data();
+  row.argmax = result.argmax.data();
   kernels.pool_row(row);
   return result;
 }

@@ -22,7 +22,7 @@ namespace {
 
 using testing::Each;
 
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 /// Rounding of a sum of so many products of numbers in [-1, 1).
 double tolerance_for(std::size_t terms) { return 2e-7 * static_cast<double>(terms + 4); }
 
@@ -186,11 +186,11 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
   row.src_width = draw(1, 9);
   row.taps_high = draw(0, 5);
   row.taps_wide = draw(1, 5);
-  row.floor = toss() ? 0 : kNoFloor;
+  row.clamp_min = toss() ? 0 : kNoClamp;
   // From wholly above and left of the source to wholly below and right.
   row.top = draw(-row.taps_high, row.src_height);
   row.left = draw(-row.taps_wide, row.src_width);
-  row.step = draw(1, 3);
+  row.stride = draw(1, 3);
   row.dst_channels = dst_channels;
   row.columns = draw(1, 7);
   row.dst_column = static_cast<std::size_t>(draw(1, 3)) * kPack;
@@ -200,7 +200,7 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
                << src_channels << " to " << dst_channels << " channels, "
                << row.src_height << " x " << row.src_width << " pixels, " << row.taps_high
                << " x " << row.taps_wide << " taps at " << row.top << ", " << row.left
-               << ", step " << row.step);
+               << ", stride " << row.stride);
   const Numbers src = numbers(static_cast<std::size_t>(src_channels) * row.src_height *
                               row.src_width * kPack);
   const Numbers weights = numbers(static_cast<std::size_t>(dst_channels) * taps);
@@ -239,7 +239,7 @@ TEST_P(FastKernels, ConvolveWhereverTheWindowLies) {
 void FastKernels::compare_convolution_weights(int src_channels, int dst_channels,
                                               int height, int width) {
   ConvolutionWeights w{};
-  w.step = draw(1, 3);
+  w.stride = draw(1, 3);
   w.taps_high = draw(1, 5);
   w.taps_wide = draw(1, 5);
   w.src_channels = src_channels;
@@ -247,12 +247,12 @@ void FastKernels::compare_convolution_weights(int src_channels, int dst_channels
   w.dst_height = height;
   w.dst_width = width;
   // Rows and columns may be left over.
-  w.src_height = (height - 1) * w.step + w.taps_high + draw(0, w.step - 1);
-  w.src_width = (width - 1) * w.step + w.taps_wide + draw(0, w.step - 1);
+  w.src_height = (height - 1) * w.stride + w.taps_high + draw(0, w.stride - 1);
+  w.src_width = (width - 1) * w.stride + w.taps_wide + draw(0, w.stride - 1);
   SCOPED_TRACE(testing::Message()
                << src_channels << " to " << dst_channels << " channels, " << height
                << " x " << width << " pixels, " << w.taps_high << " x " << w.taps_wide
-               << " taps, step " << w.step);
+               << " taps, stride " << w.stride);
   const Numbers src = numbers(static_cast<std::size_t>(src_channels) * w.src_height *
                               w.src_width * kPack);
   const Numbers gradient =
@@ -297,7 +297,7 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
 
   const auto run = [&](const Kernels& kernels) {
     Numbers result(2 * kTaps * kTaps, kUntouched);
-    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*step=*/1,
+    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*stride=*/1,
                                  gradient.data(), 2, kPixels, kPixels, result.data()});
     return result;
   };
@@ -307,20 +307,20 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
 
 TEST_P(FastKernels, PoolAnyWindowWithTheFirstOfEquals) {
   for (int i = 0; i < 120; ++i) {
-    const int window = draw(1, 4), step = draw(1, 4), columns = draw(1, 9);
-    const int width = (columns - 1) * step + window + draw(0, 2);
+    const int window = draw(1, 4), stride = draw(1, 4), columns = draw(1, 9);
+    const int width = (columns - 1) * stride + window + draw(0, 2);
     const auto count = static_cast<std::size_t>(width) * window * kPack;
     const Numbers src = toss() ? numbers(count) : coarse_numbers(count);
     const PoolRow row = {.src = src.data(),
                          .src_row = static_cast<std::size_t>(width) * kPack,
                          .window = window,
-                         .step = step,
+                         .stride = stride,
                          .columns = columns,
-                         .floor = toss() ? 0 : kNoFloor,
+                         .clamp_min = toss() ? 0 : kNoClamp,
                          .dst = nullptr,
-                         .chosen = nullptr};
+                         .argmax = nullptr};
 
-    EXPECT_EQ(pool(fast_, row), pool(plain_, row)) << window << ", step " << step;
+    EXPECT_EQ(pool(fast_, row), pool(plain_, row)) << window << ", stride " << stride;
   }
 }
 
@@ -328,11 +328,11 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
   for (int i = 0; i < 120; ++i) {
     const bool accumulate = toss();
     const int window = draw(1, 4), columns = draw(1, 9);
-    const int step = draw(accumulate ? 1 : window, 5);  // without, no window overlaps
-    const int width = (columns - 1) * step + window + draw(0, 2);
+    const int stride = draw(accumulate ? 1 : window, 5);  // without, no window overlaps
+    const int width = (columns - 1) * stride + window + draw(0, 2);
     const Numbers gradient = numbers(static_cast<std::size_t>(columns) * kPack);
-    std::vector<std::uint8_t> chosen(gradient.size());
-    for (std::uint8_t& choice : chosen) {
+    std::vector<std::uint8_t> argmax(gradient.size());
+    for (std::uint8_t& choice : argmax) {
       choice = static_cast<std::uint8_t>(draw(0, window * window - 1));
     }
     const Numbers before = numbers(static_cast<std::size_t>(width) * window * kPack);
@@ -340,9 +340,9 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
     const auto run = [&](const Kernels& kernels) {
       Numbers src_gradient = before;
       kernels.unpool_row({.dst_gradient = gradient.data(),
-                          .chosen = chosen.data(),
+                          .argmax = argmax.data(),
                           .window = window,
-                          .step = step,
+                          .stride = stride,
                           .columns = columns,
                           .accumulate = accumulate,
                           .src_gradient = src_gradient.data(),
@@ -350,7 +350,7 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
       return src_gradient;
     };
 
-    EXPECT_EQ(run(fast_), run(plain_)) << window << ", step " << step;
+    EXPECT_EQ(run(fast_), run(plain_)) << window << ", stride " << stride;
   }
 }
 
@@ -358,7 +358,7 @@ TEST_P(FastKernels, DrawTheSameImages) {
   // The second crosses from one word of the blocks' number to the next.
   for (const std::size_t first : {std::size_t{0}, (std::size_t{1} << 31) - 5}) {
     for (const std::uint32_t threshold : {0u, 1u, 16384u, 65535u, 65536u}) {
-      const RandomStream random(7, Purpose::dropout, 3, 5);
+      const RandomStream random(7, RngStream::dropout, 3, 5);
       const auto rows = static_cast<std::size_t>(draw(1, 40));
       const auto run = [&](const Kernels& kernels) {
         std::vector<std::uint16_t> kept(rows + 1, 0xABCD);
@@ -389,13 +389,13 @@ TEST_P(FastKernels, ScaleWhatIsKept) {
 
 TEST_P(FastKernels, AddABiasToEachRow) {
   for (int rows = 1; rows <= 9; ++rows) {
-    for (const float floor : {0.0f, kNoFloor}) {
+    for (const float clamp_min : {0.0f, kNoClamp}) {
       const Numbers before = numbers(static_cast<std::size_t>(rows) * kPack + 1);
       const Numbers bias = numbers(static_cast<std::size_t>(rows));
       Numbers fast = before, plain = before;
 
-      fast_.add_bias(fast.data(), bias.data(), rows, floor);
-      plain_.add_bias(plain.data(), bias.data(), rows, floor);
+      fast_.add_bias(fast.data(), bias.data(), rows, clamp_min);
+      plain_.add_bias(plain.data(), bias.data(), rows, clamp_min);
 
       EXPECT_EQ(fast, plain) << rows << " rows";
     }

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "convoy/base/random.h"
+#include "convoy/models/models.h"
 #include "convoy/network/model.h"
-#include "convoy/network/models.h"
 #include "convoy/network/network.h"
 
 namespace convoy {
 
 /// Uniform in [-1, 1).
 inline std::vector<float> made_up_numbers(std::size_t count, std::uint32_t label) {
-  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  const RandomStream random(/*seed=*/1, RngStream::synthetic, label);
   std::vector<float> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(2 * random.uniform(i) - 1);
   return numbers;
@@ -27,7 +27,7 @@ inline std::vector<float> made_up_numbers(std::size_t count, std::uint32_t label
 struct MadeUpBatch {
   MadeUpBatch(const Model& model, std::size_t count, std::uint32_t label = 0)
       : images(made_up_numbers(count * model.input.size(), 2 * label)) {
-    const RandomStream random(/*seed=*/1, Purpose::synthetic, 2 * label + 1);
+    const RandomStream random(/*seed=*/1, RngStream::synthetic, 2 * label + 1);
     const auto classes = static_cast<std::uint32_t>(class_count(model));
     for (std::size_t i = 0; i < count; ++i) {
       labels.push_back(static_cast<std::int32_t>(random.word(i) % classes));
@@ -64,13 +64,14 @@ inline FlatBuffer made_up_values(const Layout& layout, std::uint64_t seed = 1) {
 
 /// Small, with every kind of layer, and no size that is a multiple of anything.
 inline Model odd_model(float dropout = 0.3f) {
-  return {"odd",
-          {2, 11, 9},
-          {Convolution{.name = "a", .channels = 5, .kernel = 3, .padding = 1}, Relu{},
-           MaxPool{2},
-           Convolution{.name = "b", .channels = 7, .kernel = 3, .step = 2, .padding = 2},
-           MaxPool{3, 1}, Dropout{dropout}, Flatten{}, Linear{"c", 13}, Relu{},
-           Linear{"d", 3}}};
+  return {
+      "odd",
+      {2, 11, 9},
+      {Convolution{.name = "a", .channels = 5, .kernel = 3, .padding = 1}, Relu{},
+       MaxPool{2},
+       Convolution{.name = "b", .channels = 7, .kernel = 3, .stride = 2, .padding = 2},
+       MaxPool{3, 1}, Dropout{dropout}, Flatten{}, Linear{"c", 13}, Relu{},
+       Linear{"d", 3}}};
 }
 
 /// Every model there is, and the odd one: what the laws are tested over.

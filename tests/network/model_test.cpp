@@ -10,7 +10,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
 #include "tests/network/made_up.h"
 
 namespace convoy {

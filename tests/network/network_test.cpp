@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "convoy/base/error.h"
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
 #include "tests/network/event_recorder.h"
 #include "tests/network/made_up.h"
 
@@ -31,7 +31,7 @@ struct Trial {
         batch(model, samples),
         network(model, layout, options, team) {}
 
-  LossSum forward(PassListener& listener, const PassKey& key = {}) {
+  LossSum forward(PassListener& listener, const RngKey& key = {}) {
     return network.forward(batch.samples(), values, key, listener);
   }
   void backward(PassListener& listener, float scale = 1) {
@@ -57,7 +57,7 @@ struct Trial {
 
 class NetworkOf : public testing::TestWithParam<std::string> {};
 
-// As a lane is when the last batch has fewer samples than there are lanes.
+// As a micro-batch is when the last batch has fewer samples than there are micro-batches.
 TEST_P(NetworkOf, GivesNoGradientWithoutSamples) {
   Trial trial(small_model(GetParam()), 0);
   std::ranges::fill(std::span(trial.gradients.data(), trial.gradients.size()), 99.0f);
@@ -261,7 +261,7 @@ struct DropoutTrial : Trial {
     std::ranges::fill(batch.images, 1.0f);
   }
 
-  std::vector<float> dropped(const PassKey& key) {
+  std::vector<float> dropped(const RngKey& key) {
     forward(nobody, key);
     return logits();
   }
@@ -285,13 +285,13 @@ TEST(Dropout, ZeroesItsShareAndScalesTheOthers) {
 
 TEST(Dropout, DropsOthersForEverySampleStepLaneAndSeed) {
   DropoutTrial trial(0.5f, 17);
-  const PassKey key = {.seed = 1, .step = 2, .lane = 3};
+  const RngKey key = {.seed = 1, .step = 2, .microbatch = 3};
   const std::vector<float> logits = trial.dropped(key);
 
   EXPECT_EQ(trial.dropped(key), logits);
-  EXPECT_NE(trial.dropped({.seed = 2, .step = 2, .lane = 3}), logits);
-  EXPECT_NE(trial.dropped({.seed = 1, .step = 3, .lane = 3}), logits);
-  EXPECT_NE(trial.dropped({.seed = 1, .step = 2, .lane = 4}), logits);
+  EXPECT_NE(trial.dropped({.seed = 2, .step = 2, .microbatch = 3}), logits);
+  EXPECT_NE(trial.dropped({.seed = 1, .step = 3, .microbatch = 3}), logits);
+  EXPECT_NE(trial.dropped({.seed = 1, .step = 2, .microbatch = 4}), logits);
   const auto sample = [&](std::size_t n) {
     return std::vector<float>(logits.begin() + static_cast<long>(n) * kFeatures,
                               logits.begin() + static_cast<long>(n + 1) * kFeatures);

@@ -19,7 +19,7 @@ using testing::Each;
 using testing::IsNan;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 std::vector<const Kernels*> all_kernels() {
   std::vector<const Kernels*> tables = all_fast_kernels();
@@ -45,10 +45,10 @@ TEST_P(NotANumber, ComesThroughAConvolutionWithRelu) {
                             .taps_wide = kTaps,
                             .weights = weights.data(),
                             .bias = nullptr,
-                            .floor = 0,
+                            .clamp_min = 0,
                             .top = 0,
                             .left = 0,
-                            .step = 1,
+                            .stride = 1,
                             .dst = dst.data(),
                             .dst_channels = 1,
                             .columns = 2,
@@ -69,15 +69,15 @@ TEST_P(NotANumber, WinsItsPoolWindowWhereverItStands) {
           pool(*GetParam(), {.src = src.data(),
                              .src_row = static_cast<std::size_t>(window * kPack),
                              .window = window,
-                             .step = window,
+                             .stride = window,
                              .columns = 1,
-                             .floor = 0,
+                             .clamp_min = 0,
                              .dst = nullptr,
-                             .chosen = nullptr});
+                             .argmax = nullptr});
 
       for (int image = 0; image < kPack; ++image) {
         EXPECT_THAT(pooled.dst[image], IsNan()) << window << ", place " << place;
-        EXPECT_EQ(pooled.chosen[image], place) << window << ", place " << place;
+        EXPECT_EQ(pooled.argmax[image], place) << window << ", place " << place;
       }
     }
   }
@@ -101,7 +101,7 @@ TEST_P(NotANumber, ComesThroughABiasWithRelu) {
   dst[3] = kNan;
   const Numbers bias = {0.5f, kNan};
 
-  GetParam()->add_bias(dst.data(), bias.data(), 2, /*floor=*/0);
+  GetParam()->add_bias(dst.data(), bias.data(), 2, /*clamp_min=*/0);
 
   for (int i = 0; i < 2 * kPack; ++i) {
     EXPECT_EQ(std::isnan(dst[i]), i == 3 || i >= kPack) << "element " << i;

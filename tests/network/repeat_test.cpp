@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Law 5, and the part of law 3 that needs no ranks: where a run ends follows from seed,
-// batch and lanes, not from threads or from chance.
+// batch and micro-batches, not from threads or from chance.
 
 #include <gtest/gtest.h>
 
-#include "convoy/network/lanes.h"
+#include "convoy/network/microbatches.h"
 #include "convoy/optimizer/sgd.h"
 #include "convoy/strategy/single.h"
 #include "tests/network/made_up.h"
@@ -16,7 +16,7 @@ namespace {
 struct Training {
   std::string model;
   std::size_t batch = 33;
-  std::size_t lanes = 1;
+  std::size_t microbatches = 1;
   int threads = 1;
   std::uint64_t seed = 1;
 };
@@ -29,17 +29,18 @@ std::string train(const Training& run) {
   const Layout statistics_layout = build_statistics_layout(model);
   FlatBuffer values = made_up_values(layout, run.seed);
   FlatBuffer statistics(statistics_layout);
-  Network network(model, layout,
-                  {.most_samples = Lanes::most_samples(run.batch, run.lanes)}, team);
-  Lanes lanes(network, layout, all_lanes(run.lanes), team);
+  Network network(
+      model, layout,
+      {.most_samples = Microbatches::most_samples(run.batch, run.microbatches)}, team);
+  Microbatches microbatches(network, layout, all_microbatches(run.microbatches), team);
   Sgd sgd(layout,
           {.rate = 0.05f, .momentum = 0.9f, .parameters = {.weight_decay = 1e-4f}}, team);
-  Single strategy(values, lanes.gradients().whole(), sgd);
+  Single strategy(values, microbatches.gradients().whole(), sgd);
   for (std::uint32_t step = 0; step < 3; ++step) {
     const MadeUpBatch batch(model, run.batch, step);
-    lanes.run(batch.samples(), values, {.seed = run.seed, .step = step}, strategy);
+    microbatches.run(batch.samples(), values, {.seed = run.seed, .step = step}, strategy);
     strategy.step();
-    lanes.follow_statistics(run.batch, statistics);
+    microbatches.update_running_stats(run.batch, statistics);
   }
   return weights_sha256(layout, values, statistics_layout, statistics);
 }
@@ -55,10 +56,10 @@ TEST_P(TrainingOf, DoesNotDependOnThreads) {
   }
 }
 
-TEST_P(TrainingOf, DoesNotDependOnThreadsInLanesEither) {
-  const std::string alone = train({.model = GetParam(), .lanes = 3});
+TEST_P(TrainingOf, DoesNotDependOnThreadsInMicrobatchesEither) {
+  const std::string alone = train({.model = GetParam(), .microbatches = 3});
 
-  EXPECT_EQ(train({.model = GetParam(), .lanes = 3, .threads = 2}), alone);
+  EXPECT_EQ(train({.model = GetParam(), .microbatches = 3, .threads = 2}), alone);
 }
 
 TEST_P(TrainingOf, EndsAtTheSamePlaceTwiceAndElsewhereForAnotherSeed) {
@@ -73,11 +74,11 @@ TEST_P(TrainingOf, EndsAtTheSamePlaceTwiceAndElsewhereForAnotherSeed) {
 INSTANTIATE_TEST_SUITE_P(Models, TrainingOf, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
-class TrainingInLanes : public testing::TestWithParam<std::size_t> {};
+class TrainingInMicrobatches : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(TrainingInLanes, DoesNotDependOnThreads) {
+TEST_P(TrainingInMicrobatches, DoesNotDependOnThreads) {
   for (const std::size_t batch : {3u, 33u}) {
-    const Training run = {.model = "odd", .batch = batch, .lanes = GetParam()};
+    const Training run = {.model = "odd", .batch = batch, .microbatches = GetParam()};
     const std::string alone = train(run);
 
     for (const int threads : {2, 3}) {
@@ -88,7 +89,8 @@ TEST_P(TrainingInLanes, DoesNotDependOnThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, TrainingInLanes, testing::Values(1, 2, 3, 4, 5, 7));
+INSTANTIATE_TEST_SUITE_P(Microbatches, TrainingInMicrobatches,
+                         testing::Values(1, 2, 3, 4, 5, 7));
 
 // Or the tests above would compare runs that learned nothing.
 TEST(TrainingOnce, MovesTheWeights) {

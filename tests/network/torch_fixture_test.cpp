@@ -9,8 +9,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "convoy/network/lanes.h"
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
+#include "convoy/network/microbatches.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/sgd.h"
 #include "test_places.h"
@@ -95,11 +95,11 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
     EXPECT_NEAR(network.logit(i / 10, i % 10), fixture["logits"][i].get<double>(),
                 tolerances.logits);
   }
-  Lanes lanes(network, layout, all_lanes(1), team);
-  const FlatBuffer& gradients = lanes.gradients().whole();
+  Microbatches microbatches(network, layout, all_microbatches(1), team);
+  const FlatBuffer& gradients = microbatches.gradients().whole();
   for (int step = 0; step < 3; ++step) {
-    const LossSum loss = lanes.run(Samples{images, labels}, values, {}, nobody);
-    lanes.follow_statistics(batch, statistics);
+    const LossSum loss = microbatches.run(Samples{images, labels}, values, {}, nobody);
+    microbatches.update_running_stats(batch, statistics);
     EXPECT_NEAR(loss.mean_loss(), fixture["losses"][step].get<double>(),
                 step == 0 ? tolerances.first_loss : tolerances.later_losses)
         << "step " << step;

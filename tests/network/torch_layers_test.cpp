@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "convoy/network/models.h"
+#include "convoy/models/models.h"
 #include "convoy/network/network.h"
 #include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
@@ -34,7 +34,7 @@ json request_of(const Case& of) {
     request.update({{"kind", "convolution"},
                     {"channels", convolution->channels},
                     {"kernel", convolution->kernel},
-                    {"step", convolution->step},
+                    {"step", convolution->stride},
                     {"padding", convolution->padding},
                     {"bias", convolution->bias}});
   } else if (const auto* linear = std::get_if<Linear>(&of.layer)) {
@@ -42,7 +42,7 @@ json request_of(const Case& of) {
   } else if (const auto* pool = std::get_if<MaxPool>(&of.layer)) {
     request.update({{"kind", "max pool"},
                     {"kernel", pool->window},
-                    {"step", pool->step},
+                    {"step", pool->stride},
                     {"padding", pool->padding}});
   } else if (const auto* mean = std::get_if<AveragePool>(&of.layer)) {
     request.update({{"kind", "average pool"}, {"kernel", mean->window}});

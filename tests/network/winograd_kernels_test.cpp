@@ -96,7 +96,7 @@ void WinogradKernels::compare_from_products(WinogradForm form, int side,
                        .product = product,
                        .channels = channels,
                        .bias = biased ? bias.data() : nullptr,
-                       .floor = biased ? 0.0f : -100.0f,
+                       .clamp_min = biased ? 0.0f : -100.0f,
                        .image = image.data(),
                        .image_row = row,
                        .image_channel = channel,
@@ -196,9 +196,9 @@ TEST_P(WinogradKernels, MultiplyPiecesAndColumns) {
   for (int rows = 1; rows <= 26; ++rows) {
     const int depth = draw(1, 20), pieces = draw(1, 5);
     const bool turned = rows % 2 == 0;
-    const auto step = static_cast<std::size_t>(turned ? rows + draw(0, 3) + 1 : 1);
+    const auto stride = static_cast<std::size_t>(turned ? rows + draw(0, 3) + 1 : 1);
     const auto row = static_cast<std::size_t>(turned ? 1 : depth + draw(0, 3));
-    const std::size_t a_piece = turned ? depth * step : rows * row;
+    const std::size_t a_piece = turned ? depth * stride : rows * row;
     const std::size_t b_piece = depth * kPack + 16;
     const Numbers a = numbers(pieces * a_piece), b = numbers(pieces * b_piece);
     const Numbers before = numbers(static_cast<std::size_t>(rows) * kPack);
@@ -206,7 +206,7 @@ TEST_P(WinogradKernels, MultiplyPiecesAndColumns) {
       Numbers dst = before;
       kernels.product({.a = a.data(),
                        .a_row = row,
-                       .a_step = step,
+                       .a_stride = stride,
                        .b = b.data(),
                        .dst = dst.data(),
                        .dst_row = kPack,

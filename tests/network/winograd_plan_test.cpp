@@ -45,14 +45,14 @@ TEST(WinogradForms, AreForThreeByThreeTapsAlone) {
   other.kernel = 5;
   EXPECT_EQ(choose_form(WinogradMode::f4, other, {64, 32, 32}), std::nullopt);
   other = layer_of(64);
-  other.step = 3;
+  other.stride = 3;
   EXPECT_EQ(choose_form(WinogradMode::f4, other, {64, 32, 32}), std::nullopt);
   EXPECT_EQ(form_with_f4({64, 32, 32}, 64, /*padding=*/3), std::nullopt);
 }
 
 TEST(WinogradForms, HaveTheirOwnForAStepOfTwo) {
   Convolution layer = layer_of(64);
-  layer.step = 2;
+  layer.stride = 2;
   EXPECT_EQ(choose_form(WinogradMode::f2, layer, {64, 32, 32}), WinogradForm::s2);
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 14, 14}), WinogradForm::s4);
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 4, 4}), WinogradForm::s2);
@@ -63,7 +63,7 @@ TEST(WinogradForms, HaveTheirOwnForAStepOfTwo) {
 TEST(WinogradForms, HaveTheirOwnForASingleTap) {
   Convolution layer = {.name = "conv", .channels = 64, .kernel = 1};
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 8, 8}), WinogradForm::p1);
-  layer.step = 2;
+  layer.stride = 2;
   EXPECT_EQ(choose_form(WinogradMode::f2, layer, {64, 7, 8}), WinogradForm::p2);
   layer.padding = 1;
   EXPECT_EQ(choose_form(WinogradMode::f4, layer, {64, 8, 8}), std::nullopt);

@@ -43,7 +43,7 @@ class Trial {
  public:
   explicit Trial(const Case& of)
       : case_(of),
-        layer_{"conv", of.channels, size_of(of.form).taps, size_of(of.form).step,
+        layer_{"conv", of.channels, size_of(of.form).taps, size_of(of.form).stride,
                of.padding},
         layout_(build_layout({"one", of.src, {layer_}})),
         values_(made_up_values(layout_)),
@@ -142,8 +142,8 @@ void Trial::for_each_tap(const Use& use) const {
       for (int x = 0; x < dst_.width; ++x) {
         for (int c = 0; c < case_.src.channels; ++c) {
           for (int tap = 0; tap < layer_.kernel * layer_.kernel; ++tap) {
-            const int from_y = y * layer_.step - case_.padding + tap / layer_.kernel;
-            const int from_x = x * layer_.step - case_.padding + tap % layer_.kernel;
+            const int from_y = y * layer_.stride - case_.padding + tap / layer_.kernel;
+            const int from_x = x * layer_.stride - case_.padding + tap % layer_.kernel;
             if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
                 from_x >= case_.src.width)
               continue;

@@ -28,7 +28,7 @@ Layout weights_and_biases() {
 }
 
 void fill(std::uint32_t label, FlatBuffer& buffer) {
-  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  const RandomStream random(/*seed=*/1, RngStream::synthetic, label);
   for (std::size_t i = 0; i < buffer.size(); ++i) {
     buffer.data()[i] = 2 * random.uniform(i) - 1;
   }

@@ -29,7 +29,7 @@ Layout two_segments() {
 class Clip : public testing::Test {
  protected:
   Clip() {
-    const RandomStream random(/*seed=*/1, Purpose::synthetic);
+    const RandomStream random(/*seed=*/1, RngStream::synthetic);
     for (const Segment& segment : layout.segments()) {
       for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
         gradients.data()[i] = random.normal(i);

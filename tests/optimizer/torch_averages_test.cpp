@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/network/lanes.h"
+#include "convoy/network/microbatches.h"
 #include "convoy/optimizer/moving_average.h"
 #include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
@@ -70,7 +70,7 @@ TEST(TorchAverages, HaveTheStatisticsOfUpdateBn) {
   const Layout statistics_layout = build_statistics_layout(model);
   ThreadTeam team(2);
   Network network(model, layout, {.most_samples = kBatch}, team);
-  Lanes lanes(network, layout, all_lanes(1), team);
+  Microbatches microbatches(network, layout, all_microbatches(1), team);
   FlatBuffer values(layout), statistics(statistics_layout);
   torch_fill(layout, values);
   std::vector<float> images(kBatch * model.input.size());
@@ -81,8 +81,9 @@ TEST(TorchAverages, HaveTheStatisticsOfUpdateBn) {
     for (std::uint32_t i = 0; i < images.size(); ++i) {
       images[i] = torch_number(i, 1000 + batch);
     }
-    lanes.find_statistics(Samples{images, labels}, values, {}, nobody);
-    lanes.follow_statistics(kBatch, statistics, 1.0f / static_cast<float>(batch + 1));
+    microbatches.compute_batch_stats(Samples{images, labels}, values, {}, nobody);
+    microbatches.update_running_stats(kBatch, statistics,
+                                      1.0f / static_cast<float>(batch + 1));
   }
 
   std::vector<float> found;

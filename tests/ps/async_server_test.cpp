@@ -25,7 +25,7 @@ constexpr std::size_t kSize = 20'003;
 constexpr StepRates kRates = {.rate = 0.1, .momentum = 0.9};
 
 void fill(std::uint32_t label, FlatBuffer& buffer) {
-  const RandomStream random(/*seed=*/1, Purpose::synthetic, label);
+  const RandomStream random(/*seed=*/1, RngStream::synthetic, label);
   for (std::size_t i = 0; i < buffer.size(); ++i) buffer.data()[i] = random.normal(i);
 }
 
@@ -317,7 +317,7 @@ class Bound : public testing::Test {
     for (int worker = 0; worker < workers; ++worker) {
       cluster.server.set_connected(worker, true);
     }
-    const RandomStream random(/*seed=*/1, Purpose::synthetic);
+    const RandomStream random(/*seed=*/1, RngStream::synthetic);
     for (std::uint64_t i = 0; !cluster.server.is_done(); ++i) {
       ASSERT_LT(i, 10'000u) << "nobody may go on";
       const int worker = std::min(workers - 1, int(random.uniform(i) * float(workers)));

@@ -57,7 +57,7 @@ Vector reflect(const Vector& w) {
 }
 
 Vector gradient_of(const Problem& problem, std::uint64_t update, Vector w) {
-  const RandomStream random(/*seed=*/1, Purpose::synthetic);
+  const RandomStream random(/*seed=*/1, RngStream::synthetic);
   if (problem.is_turned) w = reflect(w);
   for (std::size_t i = 0; i < kAxes; ++i) {
     const double a = std::pow(problem.condition, double(i) / (kAxes - 1) - 1);

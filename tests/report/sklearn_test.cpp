@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
 #include "convoy/report/classification.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "test_places.h"
 #include "tests/apps/convoy_process.h"
 

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
-#include "tests/data/expect_error.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "convoy/s3/client.h"
 
-#include "convoy/base/file.h"
-#include "tests/data/expect_error.h"
+#include "convoy/system/file.h"
+#include "tests/base/expect_error.h"
+#include "tests/remote_checkpoints/stored_checkpoint.h"
 #include "tests/s3/s3_server.h"
-#include "tests/s3/stored_checkpoint.h"
 
 namespace convoy {
 namespace {

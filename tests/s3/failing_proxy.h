@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/base/descriptor.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 

@@ -2,7 +2,7 @@
 
 #include "convoy/s3/location.h"
 
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {

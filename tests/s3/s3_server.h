@@ -16,9 +16,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "convoy/base/temporary_folder.h"
 #include "convoy/s3/access.h"
 #include "convoy/s3/options.h"
+#include "convoy/system/temporary_folder.h"
 #include "test_places.h"
 
 namespace convoy {

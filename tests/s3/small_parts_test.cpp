@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/s3/checkpoint_places.h"
+#include "convoy/remote_checkpoints/checkpoint_places.h"
+#include "convoy/remote_checkpoints/manifest.h"
 #include "convoy/s3/error.h"
 #include "convoy/s3/etag.h"
-#include "convoy/s3/manifest.h"
 #include "convoy/s3/md5.h"
 #include "convoy/s3/xml.h"
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {

@@ -40,7 +40,7 @@ TEST(Buckets, AreOneAUnitIfSmallAndOneForAllIfLarge) {
   EXPECT_THAT(cut_into_buckets(layout, 1 << 20), ElementsAre(Range{0, 128}));
 }
 
-/// A rank with one lane, and a bucket for each unit.
+/// A rank with one micro-batch, and a bucket for each unit.
 struct DdpRank {
   explicit DdpRank(Comm& comm)
       : order(static_cast<std::size_t>(comm.ranks()), comm.ranks()),
@@ -50,7 +50,7 @@ struct DdpRank {
             {comm, async, order}, /*bucket_bytes=*/1) {}
 
   Layout layout = four_units();
-  SumOrder order;
+  ReductionOrder order;
   FlatBuffer values{layout}, statistics{layout}, gradients{layout}, found{layout};
   ThreadTeam team{1};
   Sgd sgd{layout, {}, team};

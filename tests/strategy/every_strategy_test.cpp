@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every registered strategy for several ranks ends where one rank alone ends that has all
-// lanes: values and the statistics' sum, bit for bit. With clipped gradients, too.
+// microbatches: values and the statistics' sum, bit for bit. With clipped gradients, too.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "convoy/base/lane_tree.h"
 #include "convoy/base/random.h"
 #include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/sgd.h"
+#include "convoy/params/reduction_tree.h"
 #include "convoy/strategy/registry.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/strategy/three_units.h"
@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::uint32_t kSteps = 3;
 
-/// What one lane finds in one step, padding zero.
-FlatBuffer found_by(std::uint32_t step, std::size_t lane, const Layout& layout) {
+/// What one micro-batch finds in one step, padding zero.
+FlatBuffer found_by(std::uint32_t step, std::size_t microbatch, const Layout& layout) {
   FlatBuffer found(layout);
-  const RandomStream random(step, Purpose::synthetic, static_cast<std::uint32_t>(lane));
+  const RandomStream random(step, RngStream::synthetic,
+                            static_cast<std::uint32_t>(microbatch));
   for (const Segment& segment : layout.segments()) {
     for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
       found.data()[i] = random.normal(i);
@@ -34,20 +35,20 @@ FlatBuffer found_by(std::uint32_t step, std::size_t lane, const Layout& layout) 
   return found;
 }
 
-/// The sum over a sub-tree of lanes.
-FlatBuffer sum_over(std::uint32_t step, Range lanes, const Layout& layout) {
-  if (lanes.size() == 1) return found_by(step, lanes.begin, layout);
-  const std::size_t middle = tree_split(lanes);
-  const FlatBuffer left = sum_over(step, {lanes.begin, middle}, layout);
-  FlatBuffer sum = sum_over(step, {middle, lanes.end}, layout);
+/// The sum over a sub-tree of micro-batches.
+FlatBuffer sum_over(std::uint32_t step, Range microbatches, const Layout& layout) {
+  if (microbatches.size() == 1) return found_by(step, microbatches.begin, layout);
+  const std::size_t middle = tree_split(microbatches);
+  const FlatBuffer left = sum_over(step, {microbatches.begin, middle}, layout);
+  FlatBuffer sum = sum_over(step, {middle, microbatches.end}, layout);
   std::ranges::transform(left.numbers(), sum.numbers(), sum.data(), std::plus<>());
   return sum;
 }
 
-/// The partial sums of someone who has some of the lanes.
+/// The partial sums of someone who has some of the micro-batches.
 struct Partials {
-  Partials(const Layout& layout, std::size_t lanes, Range own)
-      : layout(layout), subtrees(whole_subtrees(lanes, own)) {
+  Partials(const Layout& layout, std::size_t microbatches, Range own)
+      : layout(layout), subtrees(whole_subtrees(microbatches, own)) {
     for (std::size_t i = 0; i < subtrees.size(); ++i) buffers.emplace_back(layout);
   }
 
@@ -72,13 +73,14 @@ struct Ending {
   std::vector<float> values, statistics;
 };
 
-/// Trains on made-up gradients of the rank's lanes, of at most a given length.
-Ending train(const std::string& name, Comm& comm, std::size_t lanes, double longest) {
+/// Trains on made-up gradients of the rank's micro-batches, of at most a given length.
+Ending train(const std::string& name, Comm& comm, std::size_t microbatches,
+             double longest) {
   const Layout layout = three_units(), statistics_layout = some_statistics();
-  const SumOrder order(lanes, comm.ranks());
+  const ReductionOrder order(microbatches, comm.ranks());
   FlatBuffer values(layout), statistics(statistics_layout);
-  Partials gradients(layout, lanes, order.lanes_of(comm.rank()));
-  Partials found(statistics_layout, lanes, order.lanes_of(comm.rank()));
+  Partials gradients(layout, microbatches, order.microbatches_of(comm.rank()));
+  Partials found(statistics_layout, microbatches, order.microbatches_of(comm.rank()));
   ThreadTeam team(1);
   Sgd sgd(layout, {.rate = 0.1f, .momentum = 0.9f}, team);
   ClipNorm clip(layout, {.longest = longest}, team);
@@ -102,7 +104,7 @@ Ending train(const std::string& name, Comm& comm, std::size_t lanes, double long
 struct Case {
   std::string strategy;
   int ranks;
-  std::size_t lanes;
+  std::size_t microbatches;
   double longest;  // gradient
 };
 
@@ -112,17 +114,17 @@ constexpr double kShort = 1, kAny = 1e9;
 class EveryStrategy : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryStrategy, EndsWhereOneRankAloneEnds) {
-  const auto& [strategy, ranks, lanes, longest] = GetParam();
+  const auto& [strategy, ranks, microbatches, longest] = GetParam();
   Ending alone;
   run_ranks(1, [&](Comm& comm) {
-    alone = train("single", comm, GetParam().lanes, GetParam().longest);
+    alone = train("single", comm, GetParam().microbatches, GetParam().longest);
   });
   const Layout statistics_layout = some_statistics();
-  const FlatBuffer sum = sum_over(kSteps - 1, {0, lanes}, statistics_layout);
+  const FlatBuffer sum = sum_over(kSteps - 1, {0, microbatches}, statistics_layout);
 
   run_ranks(ranks, [&](Comm& comm) {
     const Ending found =
-        train(GetParam().strategy, comm, GetParam().lanes, GetParam().longest);
+        train(GetParam().strategy, comm, GetParam().microbatches, GetParam().longest);
     EXPECT_EQ(found.values, alone.values) << "rank " << comm.rank();
     EXPECT_TRUE(std::ranges::equal(found.statistics, sum.numbers()));
   });
@@ -133,9 +135,9 @@ std::vector<Case> all_cases() {
   for (const std::string& strategy : strategy_names()) {
     if (is_for_one_rank(strategy)) continue;
     for (const int ranks : {1, 2, 3, 4}) {
-      for (const std::size_t lanes : {4u, 5u, 11u}) {
-        cases.push_back({strategy, ranks, lanes, kAny});
-        cases.push_back({strategy, ranks, lanes, kShort});
+      for (const std::size_t microbatches : {4u, 5u, 11u}) {
+        cases.push_back({strategy, ranks, microbatches, kAny});
+        cases.push_back({strategy, ranks, microbatches, kShort});
       }
     }
   }
@@ -145,8 +147,8 @@ std::vector<Case> all_cases() {
 INSTANTIATE_TEST_SUITE_P(Registered, EveryStrategy, testing::ValuesIn(all_cases()),
                          [](const auto& info) {
                            return fmt::format(
-                               "{}_Ranks{}_Lanes{}{}", info.param.strategy,
-                               info.param.ranks, info.param.lanes,
+                               "{}_Ranks{}_Microbatches{}{}", info.param.strategy,
+                               info.param.ranks, info.param.microbatches,
                                info.param.longest == kShort ? "_Clipped" : "");
                          });
 

@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
 #include "convoy/strategy/registry.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "convoy/train/trainer.h"
+#include "tests/base/expect_error.h"
 #include "tests/comm/thread_ranks.h"
-#include "tests/data/expect_error.h"
 #include "tests/train/small_settings.h"
 
 namespace convoy {
@@ -173,21 +173,21 @@ class SilentComm final : public Comm {
   }
 };
 
-TEST_F(RunOnRanks, NeedsALaneForEachRank) {
-  settings.train.lanes = 2;
+TEST_F(RunOnRanks, NeedsAMicrobatchForEachRank) {
+  settings.train.microbatches = 2;
   SilentComm comm(0, 4);
 
   expect_error(InputKind::settings,
-               {"train.lanes", "2 lanes for 4 ranks", "at least a lane for each rank",
-                "train.lanes=4"},
+               {"train.microbatches", "2 micro-batches for 4 ranks",
+                "at least a micro-batch for each rank", "train.microbatches=4"},
                [&] { Trainer trainer(settings, comm); });
 }
 
-TEST_F(RunOnRanks, NeedsASampleForEachLane) {
+TEST_F(RunOnRanks, NeedsASampleForEachMicrobatch) {
   settings.train.batch_size = 3;
   SilentComm comm(0, 4);
 
-  expect_error(InputKind::settings, {"train.batch_size", "3 samples in 4 lanes"},
+  expect_error(InputKind::settings, {"train.batch_size", "3 samples in 4 micro-batches"},
                [&] { Trainer trainer(settings, comm); });
 }
 
@@ -209,13 +209,13 @@ TEST_F(RunOnRanks, SlowsOnlyARankThatIsThere) {
 }
 
 TEST_F(RunOnRanks, IsPlannedWithoutTheOthers) {
-  settings.train.lanes = 5;
+  settings.train.microbatches = 5;
   SilentComm comm(1, 4);
 
   const std::string plan = Trainer(settings, comm).plan();
 
   EXPECT_THAT(plan, HasSubstr("4 ranks, strategy ddp, 1 threads each"));
-  EXPECT_THAT(plan, HasSubstr("in 5 lanes"));
+  EXPECT_THAT(plan, HasSubstr("in 5 micro-batches"));
 }
 
 }  // namespace

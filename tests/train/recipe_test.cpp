@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/comm/alone_comm.h"
-#include "convoy/train/checkpoint.h"
-#include "convoy/train/checkpoint_folder.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
 #include "convoy/train/trainer.h"
-#include "tests/data/expect_error.h"
+#include "tests/base/expect_error.h"
 #include "tests/train/small_settings.h"
 
 namespace convoy {
@@ -202,7 +202,7 @@ TEST_F(Recipe, AveragesTheValuesAfterEachEpochEqually) {
   Trainer trainer(settings, comm);
   trainer.train(nullptr, nullptr, stop, "");
 
-  EXPECT_EQ(trainer.course_state().averaged, 3u);
+  EXPECT_EQ(trainer.policy_state().averaged, 3u);
   for (std::size_t i = 0; i < trainer.values().size(); ++i) {
     double sum = 0;
     for (const std::vector<float>& values : after) sum += values[i];
@@ -215,7 +215,7 @@ TEST_F(Recipe, AveragesWholeEpochsOnly) {
   settings.train.max_steps = 3;
   Trainer trainer(settings, comm);
   trainer.train(nullptr, nullptr, stop, "");
-  EXPECT_EQ(trainer.course_state().averaged, 0u);
+  EXPECT_EQ(trainer.policy_state().averaged, 0u);
 }
 
 TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
@@ -286,14 +286,14 @@ TEST_F(Recipe, GoesOnFromACourseThatWasSet) {
   settings.train.patience = 3;
   settings.optimizer.lr = 0;
   Trainer trainer(settings, comm);
-  trainer.set_course_state(
+  trainer.set_policy_state(
       {.plateau = {},
        .early_stop = {.best = 1, .best_epoch = 4, .without_better = 2},
        .averaged = 0});
   const Outcome outcome = trainer.train(nullptr, nullptr, stop, "");
   EXPECT_EQ(outcome.reason,
             "no better test accuracy in 3 evaluations (best 1.000 in epoch 4)");
-  EXPECT_EQ(trainer.course_state().early_stop.without_better, 3);
+  EXPECT_EQ(trainer.policy_state().early_stop.without_better, 3);
 }
 
 TEST_F(Recipe, PlansTheMemoryOfWhatTheOptimizerRemembers) {
@@ -335,7 +335,7 @@ TEST_F(Recipe, EvaluatesWithoutSmoothing) {
 TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
   settings.data.normalize = "fixed";
   settings.data.mean = {0.25, 0.5, 0.75};
-  settings.data.deviation = {1, 0.5, 0.25};
+  settings.data.std = {1, 0.5, 0.25};
 
   train("a");
 
@@ -346,17 +346,17 @@ TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
 TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {
   settings.data.normalize = "fixed";
   settings.data.mean = {0};
-  settings.data.deviation = {1};
+  settings.data.std = {1};
 
   EXPECT_EQ(Trainer(settings, comm).work().normalization, Normalization{});
 }
 
 TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
   settings.data.normalize = "fixed";
-  settings.data.mean = settings.data.deviation = {0.5, 0.5};
+  settings.data.mean = settings.data.std = {0.5, 0.5};
 
   expect_error(InputKind::settings,
-               {"data.mean and data.deviation", "2 numbers",
+               {"data.mean and data.std", "2 numbers",
                 "1 number, or 3, the channels of synthetic"},
                [&] { Trainer trainer(settings, comm); });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same lanes end at the same bits: with every strategy, on any number of ranks and
-// threads, as with one rank alone. Strategies join by being registered; ps_sync, whose
-// updates servers make, is here as well.
+// The same micro-batches end at the same bits: with every strategy, on any number of
+// ranks and threads, as with one rank alone. Strategies join by being registered;
+// ps_sync, whose updates servers make, is here as well.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "convoy/strategy/registry.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
-#include "tests/train/served_job.h"
+#include "tests/ps/served_job.h"
 
 namespace convoy {
 namespace {
@@ -24,7 +24,7 @@ struct Case {
   std::string strategy = "single";
   int ranks = 1;
   int threads = 1;
-  int lanes = 4;
+  int microbatches = 4;
   Transport transport = Transport::tcp;
   bool recipe = false;  // with clipped gradients, AdamW, and an average of epochs
   std::string partition = "iid";
@@ -38,7 +38,7 @@ void add_recipe(Settings& settings) {
   settings.train.swa_start = 1;
 }
 
-/// Two epochs of three steps, the last of which leaves a lane without samples.
+/// Two epochs of three steps, the last of which leaves a micro-batch without samples.
 Settings settings_of(const Case& run) {
   Settings settings;
   settings.model.name = run.model;
@@ -51,7 +51,7 @@ Settings settings_of(const Case& run) {
   settings.data.synthetic.test_count = 9;
   settings.train.batch_size = 16;
   settings.train.epochs = run.model == "vgg11" ? 1 : 2;
-  settings.train.lanes = run.lanes;
+  settings.train.microbatches = run.microbatches;
   settings.train.augment = "crop_flip";
   settings.strategy.name = run.strategy;
   settings.ddp.bucket_mb = 0.1;  // so that there are several
@@ -73,15 +73,15 @@ Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
   return {weights_in(trainer), outcome.train.loss, outcome.test->sum.loss};
 }
 
-/// One rank alone, of each model, number of lanes, recipe and partition once.
+/// One rank alone, of each model, number of micro-batches, recipe and partition once.
 const Ending& alone(const Case& run, const StopRequest& stop) {
   static std::map<std::tuple<std::string, int, bool, std::string>, Ending> known;
   const auto [ending, is_new] =
-      known.try_emplace({run.model, run.lanes, run.recipe, run.partition});
+      known.try_emplace({run.model, run.microbatches, run.recipe, run.partition});
   if (is_new) {
     AloneComm comm;
     const Case of_one = {.model = run.model,
-                         .lanes = run.lanes,
+                         .microbatches = run.microbatches,
                          .recipe = run.recipe,
                          .partition = run.partition};
     ending->second = train(settings_of(of_one), comm, stop);
@@ -107,10 +107,10 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
       GetParam().transport);
 }
 
-TEST(EndsAtOtherBits, WithOtherLanes) {
+TEST(EndsAtOtherBits, WithOtherMicrobatches) {
   const StopRequest stop;
-  EXPECT_NE(alone({.model = "vgg11", .lanes = 4}, stop).weights,
-            alone({.model = "vgg11", .lanes = 5}, stop).weights);
+  EXPECT_NE(alone({.model = "vgg11", .microbatches = 4}, stop).weights,
+            alone({.model = "vgg11", .microbatches = 5}, stop).weights);
 }
 
 TEST(EndsAtOtherBits, WithOtherPartsOfTheData) {
@@ -126,12 +126,13 @@ TEST(EndsAtOtherBits, WithOtherPartsOfTheData) {
   EXPECT_NE(shared, labels);
 }
 
-TEST(EndsAtTheBitsOfPlainTraining, WithASingleLaneWhateverThePartition) {
+TEST(EndsAtTheBitsOfPlainTraining, WithASingleMicrobatchWhateverThePartition) {
   const StopRequest stop;
-  const Ending& iid = alone({.model = "lenet5", .lanes = 1}, stop);
+  const Ending& iid = alone({.model = "lenet5", .microbatches = 1}, stop);
 
   for (const char* partition : {"labels", "shared"}) {
-    EXPECT_EQ(alone({.model = "lenet5", .lanes = 1, .partition = partition}, stop), iid);
+    EXPECT_EQ(alone({.model = "lenet5", .microbatches = 1, .partition = partition}, stop),
+              iid);
   }
 }
 
@@ -159,10 +160,11 @@ std::vector<Case> all_cases() {
                          .partition = partition});
       }
     }
-    cases.push_back({"vgg11", strategy, 3, 2, /*lanes=*/5, Transport::shared, true});
+    cases.push_back(
+        {"vgg11", strategy, 3, 2, /*microbatches=*/5, Transport::shared, true});
     for (const int ranks : {2, 3}) {
       for (const Transport transport : {Transport::tcp, Transport::shared}) {
-        cases.push_back({"vgg11", strategy, ranks, 1, /*lanes=*/5, transport});
+        cases.push_back({"vgg11", strategy, ranks, 1, /*microbatches=*/5, transport});
       }
     }
   }
@@ -172,8 +174,8 @@ std::vector<Case> all_cases() {
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
   const Case& run = info.param;
   return fmt::format(
-      "{}_{}_Ranks{}_Threads{}_Lanes{}{}{}{}", run.model, run.strategy, run.ranks,
-      run.threads, run.lanes, run.transport == Transport::shared ? "_Shared" : "",
+      "{}_{}_Ranks{}_Threads{}_Microbatches{}{}{}{}", run.model, run.strategy, run.ranks,
+      run.threads, run.microbatches, run.transport == Transport::shared ? "_Shared" : "",
       run.recipe ? "_Recipe" : "", run.partition == "iid" ? "" : "_" + run.partition);
 }
 
@@ -203,15 +205,15 @@ TEST_P(ServedEndsAtTheSameBits, AsOneRankAlone) {
   for (const Assignment& ending : found.endings) EXPECT_EQ(ending.code, ExitCode::done);
 }
 
-/// Workers 1 to 4, lanes that divide evenly or not, one server and two. (Clipping needs a
-/// server that sees all gradients.)
+/// Workers 1 to 4, micro-batches that divide evenly or not, one server and two. (Clipping
+/// needs a server that sees all gradients.)
 std::vector<ServedCase> served_cases() {
   std::vector<ServedCase> cases;
   for (const char* model : {"lenet5", "cnn1"}) {
     for (const int workers : {1, 2, 3, 4}) {
-      for (const int lanes : {4, 5}) {
+      for (const int microbatches : {4, 5}) {
         for (const int servers : {1, 2}) {
-          cases.push_back({{model, "ps_sync", workers, 1, lanes}, servers});
+          cases.push_back({{model, "ps_sync", workers, 1, microbatches}, servers});
         }
       }
     }

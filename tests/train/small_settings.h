@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "convoy/train/settings.h"
+#include "convoy/settings/settings.h"
 
 namespace convoy {
 

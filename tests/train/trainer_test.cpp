@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "convoy/base/file.h"
-#include "convoy/base/temporary_folder.h"
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/comm/alone_comm.h"
-#include "convoy/train/checkpoint.h"
-#include "convoy/train/checkpoint_folder.h"
-#include "tests/data/expect_error.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 #include "tests/train/small_settings.h"
 
 namespace convoy {
@@ -127,7 +127,7 @@ TEST_F(TrainerOfARun, IsDoneIfAskedToStopAtItsLastStep) {
 }
 
 TEST_F(TrainerOfARun, EndsAtTheSameBitsWithTheSameSettings) {
-  settings.train.lanes = 4;
+  settings.train.microbatches = 4;
   Trainer first(settings, comm);
   settings.cluster.threads = 1;
   Trainer second(settings, comm);
@@ -169,12 +169,12 @@ TEST_F(TrainerOfARun, KeepsTheTestSetForTheEndWithValidation) {
 
 TEST_F(TrainerOfARun, PlansWhatItWillDo) {
   settings.train.max_steps = 7;
-  settings.train.lanes = 4;
+  settings.train.microbatches = 4;
 
   const std::string plan = Trainer(settings, comm).plan();
 
   for (const char* part : {"lenet5", "61,706 parameters", "150 training", "31 test",
-                           "2 threads", "in 4 lanes", "5 an epoch, 7 in all"}) {
+                           "2 threads", "in 4 micro-batches", "5 an epoch, 7 in all"}) {
     EXPECT_THAT(plan, HasSubstr(part));
   }
 }

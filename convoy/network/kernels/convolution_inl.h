@@ -49,7 +49,7 @@ HWY_INLINE void convolve_pixel(const ConvolutionRow& row,
       }
     }
   }
-  const V least = hn::Set(d, row.floor);
+  const V least = hn::Set(d, row.clamp_min);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
@@ -69,7 +69,7 @@ void convolve_row(const ConvolutionRow& row) {
     float* dst = row.dst + first * row.dst_channel;
     with_constant<kTile>(tiles.size(tile), [&](auto rows) HWY_ATTR {
       for (int x = 0; x < row.columns; ++x) {
-        convolve_pixel<rows()>(row, weights, bias, row.left + x * row.step,
+        convolve_pixel<rows()>(row, weights, bias, row.left + x * row.stride,
                                dst + x * row.dst_column);
       }
     });
@@ -101,12 +101,12 @@ HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT 
     }
   }
   const std::size_t plane = static_cast<std::size_t>(w.dst_height) * w.dst_width * kPack;
-  const std::size_t src_step = static_cast<std::size_t>(w.step) * kPack;
+  const std::size_t src_stride = static_cast<std::size_t>(w.stride) * kPack;
   for (int y = first; y < last; ++y) {
     const float* HWY_RESTRICT g =
         gradient + static_cast<std::size_t>(y) * w.dst_width * kPack;
-    std::size_t offset = static_cast<std::size_t>(y) * w.step * w.src_width * kPack;
-    for (int x = 0; x < w.dst_width; ++x, g += kPack, offset += src_step) {
+    std::size_t offset = static_cast<std::size_t>(y) * w.stride * w.src_width * kPack;
+    for (int x = 0; x < w.dst_width; ++x, g += kPack, offset += src_stride) {
 #pragma GCC unroll 4
       for (int v = 0; v < kPack; v += kWidth) {
         V pixels[kTaps];

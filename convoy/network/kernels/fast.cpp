@@ -40,8 +40,8 @@ constexpr int kVectors = kPack / kWidth;  // registers that hold one pixel of a 
 constexpr int kTile = 12 / kVectors > 0 ? 12 / kVectors : 1;
 
 /// The larger of both; not-a-number in `value` stays.
-HWY_INLINE V at_least(V floor, V value) {
-  return hn::IfThenElse(hn::Lt(value, floor), floor, value);
+HWY_INLINE V at_least(V clamp_min, V value) {
+  return hn::IfThenElse(hn::Lt(value, clamp_min), clamp_min, value);
 }
 
 /// Calls work with `value` (1 .. kMost) as a compile-time constant.

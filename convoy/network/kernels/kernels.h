@@ -3,7 +3,7 @@
 // Kernels: the arithmetic of a network, in one table of functions.
 //
 // There is a plain table, reference_kernels(), that is correct by inspection, and a fast
-// one, fast_kernels(), chosen once for the processor at hand. Tests hold the second to
+// one, fast_kernels(), argmax once for the processor at hand. Tests hold the second to
 // the first; everything above uses either without knowing which.
 //
 // Images travel in packs of sixteen. An activation is laid out
@@ -54,9 +54,9 @@ struct Tiles {
 /// and over as many pieces of such operands as there are.
 struct Product {
   const float* a;
-  std::size_t a_row = 0;   // 0: a is in tiles; else its rows are this far apart
-  std::size_t a_step = 1;  // from k to k + 1; other than 1 only where a_row is 1
-  const float* b;          // [depth][16]
+  std::size_t a_row = 0;     // 0: a is in tiles; else its rows are this far apart
+  std::size_t a_stride = 1;  // from k to k + 1; other than 1 only where a_row is 1
+  const float* b;            // [depth][16]
   float* dst;
   std::size_t dst_row;  // from one row of dst to the next
   int rows, depth;
@@ -69,8 +69,8 @@ struct Product {
 
 /// One row of a convolution's output, for one pack:
 ///
-///   dst[k][x] = max(floor, bias[k] + sum over c, r, s of
-///               weights[k][c][r][s] * src[c][top + r][left + x * step + s])
+///   dst[k][x] = max(clamp_min, bias[k] + sum over c, r, s of
+///               weights[k][c][r][s] * src[c][top + r][left + x * stride + s])
 ///
 /// Taps that fall outside the source count as zero.
 struct ConvolutionRow {
@@ -79,8 +79,8 @@ struct ConvolutionRow {
   int taps_high, taps_wide;
   const float* weights;  // in tiles of output channels; depth is [c][r][s]
   const float* bias;     // nullptr counts as zeros
-  float floor;           // 0 makes it a ReLU; minus infinity does nothing
-  int top, left, step;
+  float clamp_min;       // 0 makes it a ReLU; minus infinity does nothing
+  int top, left, stride;
   float* dst;
   int dst_channels, columns;
   std::size_t dst_channel, dst_column;  // strides of dst
@@ -89,34 +89,35 @@ struct ConvolutionRow {
 /// Gradient of a convolution's weights from one pack:
 ///
 ///   gradient[k][c][r][s] = sum over y, x, images of
-///                          dst_gradient[k][y][x] * src[c][y * step + r][x * step + s]
+///                          dst_gradient[k][y][x] * src[c][y * stride + r][x * stride +
+///                          s]
 struct ConvolutionWeights {
   const float* src;  // [src_channels][src_height][src_width][16], padding included
   int src_channels, src_height, src_width;
-  int taps_high, taps_wide, step;
+  int taps_high, taps_wide, stride;
   const float* dst_gradient;  // [dst_channels][dst_height][dst_width][16]
   int dst_channels, dst_height, dst_width;
   float* gradient;  // [dst_channels][src_channels][taps_high][taps_wide]
 };
 
-/// One row of max pooling, for one channel of one pack. `chosen` remembers which element
+/// One row of max pooling, for one channel of one pack. `argmax` remembers which element
 /// of the window was the largest: the first of equals, row by row.
 struct PoolRow {
   const float* src;  // first row of the window
   std::size_t src_row;
-  int window, step, columns;
-  float floor;           // 0 makes the result a ReLU's; minus infinity does nothing
+  int window, stride, columns;
+  float clamp_min;       // 0 makes the result a ReLU's; minus infinity does nothing
   float* dst;            // [columns][16]
-  std::uint8_t* chosen;  // [columns][16]
+  std::uint8_t* argmax;  // [columns][16]
 };
 
-/// The reverse of PoolRow: gives each gradient to the element that was chosen. Where
+/// The reverse of PoolRow: gives each gradient to the element that was argmax. Where
 /// windows overlap, `accumulate` adds to what is there; else all elements of the windows
 /// are overwritten.
 struct UnpoolRow {
   const float* dst_gradient;   // [columns][16]
-  const std::uint8_t* chosen;  // [columns][16]
-  int window, step, columns;
+  const std::uint8_t* argmax;  // [columns][16]
+  int window, stride, columns;
   bool accumulate;
   float* src_gradient;
   std::size_t src_row;
@@ -152,12 +153,12 @@ struct AddMoments {
   double* squares;
 };
 
-/// dst = max(floor, scale * src + shift + residual).
+/// dst = max(clamp_min, scale * src + shift + residual).
 struct ScaleShift {
   const float* src;
   float scale, shift;
   const float* residual = nullptr;  // counts as zeros
-  float floor;                      // 0 makes it a ReLU; minus infinity does nothing
+  float clamp_min;                  // 0 makes it a ReLU; minus infinity does nothing
   float* dst;
   std::size_t size;
 };
@@ -214,15 +215,15 @@ struct Kernels {
   // Winograd's transforms: see winograd.h.
   void (*source_to_products)(const TileToProducts&);
   void (*gradient_to_products)(const TileToProducts&);
-  /// dst = max(floor, bias + A^T products A).
+  /// dst = max(clamp_min, bias + A^T products A).
   void (*output_from_products)(const TileFromProducts&);
   /// dst += B products B^T.
   void (*add_source_gradient)(const TileFromProducts&);
   void (*taps_to_products)(const TapsToProducts&);
   void (*taps_from_products)(const TapsFromProducts&);
 
-  /// dst[i][j] = max(floor, dst[i][j] + bias[i]) for rows of kPack numbers.
-  void (*add_bias)(float* dst, const float* bias, int rows, float floor);
+  /// dst[i][j] = max(clamp_min, dst[i][j] + bias[i]) for rows of kPack numbers.
+  void (*add_bias)(float* dst, const float* bias, int rows, float clamp_min);
   /// gradient[i] = 0 where activation[i] is not positive.
   void (*mask_by_sign)(float* gradient, const float* activation, std::size_t size);
   /// dst[i] = x * (normal distribution up to x) with x = src[i]. Here and below `size` is

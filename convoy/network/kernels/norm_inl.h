@@ -73,18 +73,18 @@ void add_norm_sums(const AddNormSums& work) {
 void scale_shift(const ScaleShift& work) {
   const D d;
   const V scale = hn::Set(d, work.scale), shift = hn::Set(d, work.shift);
-  const V floor = hn::Set(d, work.floor);
+  const V clamp_min = hn::Set(d, work.clamp_min);
   if (work.residual == nullptr) {
     for (std::size_t i = 0; i < work.size; i += kWidth) {
       const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
-      hn::StoreU(at_least(floor, value), d, work.dst + i);
+      hn::StoreU(at_least(clamp_min, value), d, work.dst + i);
     }
     return;
   }
   for (std::size_t i = 0; i < work.size; i += kWidth) {
     const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
     const V sum = hn::Add(value, hn::LoadU(d, work.residual + i));
-    hn::StoreU(at_least(floor, sum), d, work.dst + i);
+    hn::StoreU(at_least(clamp_min, sum), d, work.dst + i);
   }
 }
 

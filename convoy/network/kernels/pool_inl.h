@@ -15,23 +15,23 @@ template <int kWindow>
 void pool_row_by(const PoolRow& pool) {
   const D d;
   const int window = kWindow > 0 ? kWindow : pool.window;
-  const V floor = hn::Set(d, pool.floor);
+  const V clamp_min = hn::Set(d, pool.clamp_min);
   for (int x = 0; x < pool.columns; ++x) {
     for (int v = 0; v < kPack; v += kWidth) {
       const float* HWY_RESTRICT src =
-          pool.src + static_cast<std::size_t>(x) * pool.step * kPack + v;
-      V best = hn::LoadU(d, src), chosen = hn::Zero(d);
+          pool.src + static_cast<std::size_t>(x) * pool.stride * kPack + v;
+      V best = hn::LoadU(d, src), argmax = hn::Zero(d);
       for (int i = 1; i < window * window; ++i) {
         const V value =
             hn::LoadU(d, src + i / window * pool.src_row + i % window * kPack);
         // Not "value > best": not-a-number must win, and stay.
         const auto keep = hn::Or(hn::Le(value, best), hn::IsNaN(best));
         best = hn::IfThenElse(keep, best, value);
-        chosen = hn::IfThenElse(keep, chosen, hn::Set(d, static_cast<float>(i)));
+        argmax = hn::IfThenElse(keep, argmax, hn::Set(d, static_cast<float>(i)));
       }
-      hn::StoreU(at_least(floor, best), d, pool.dst + x * kPack + v);
-      hn::StoreU(hn::DemoteTo(ChosenTag(), hn::ConvertTo(IndexTag(), chosen)),
-                 ChosenTag(), pool.chosen + x * kPack + v);
+      hn::StoreU(at_least(clamp_min, best), d, pool.dst + x * kPack + v);
+      hn::StoreU(hn::DemoteTo(ChosenTag(), hn::ConvertTo(IndexTag(), argmax)),
+                 ChosenTag(), pool.argmax + x * kPack + v);
     }
   }
 }
@@ -43,14 +43,14 @@ void unpool_row_by(const UnpoolRow& pool) {
   for (int x = 0; x < pool.columns; ++x) {
     for (int v = 0; v < kPack; v += kWidth) {
       float* HWY_RESTRICT src =
-          pool.src_gradient + static_cast<std::size_t>(x) * pool.step * kPack + v;
+          pool.src_gradient + static_cast<std::size_t>(x) * pool.stride * kPack + v;
       const V gradient = hn::LoadU(d, pool.dst_gradient + x * kPack + v);
-      const V chosen = hn::ConvertTo(
+      const V argmax = hn::ConvertTo(
           d,
-          hn::PromoteTo(IndexTag(), hn::LoadU(ChosenTag(), pool.chosen + x * kPack + v)));
+          hn::PromoteTo(IndexTag(), hn::LoadU(ChosenTag(), pool.argmax + x * kPack + v)));
       for (int i = 0; i < window * window; ++i) {
         float* element = src + i / window * pool.src_row + i % window * kPack;
-        const auto here = hn::Eq(chosen, hn::Set(d, static_cast<float>(i)));
+        const auto here = hn::Eq(argmax, hn::Set(d, static_cast<float>(i)));
         V sum = hn::IfThenElseZero(here, gradient);
         if (pool.accumulate) sum = hn::Add(sum, hn::LoadU(d, element));
         hn::StoreU(sum, d, element);

@@ -32,11 +32,11 @@ struct RowsLeft {
 
 template <int kRows>
 struct ColumnsLeft {
-  ColumnsLeft(const float* first, const Product& p) : first(first), step(p.a_step) {}
-  float at(int i, std::size_t k) const { return first[k * step + i]; }
+  ColumnsLeft(const float* first, const Product& p) : first(first), stride(p.a_stride) {}
+  float at(int i, std::size_t k) const { return first[k * stride + i]; }
 
   const float* HWY_RESTRICT first;
-  std::size_t step;
+  std::size_t stride;
 };
 
 template <int kRows, template <int> class Left>
@@ -118,7 +118,7 @@ HWY_INLINE void product_by(const Product& p, std::size_t left_row) {
 }
 
 void product(const Product& p) {
-  if (p.a_step > 1) {
+  if (p.a_stride > 1) {
     product_by<ColumnsLeft>(p, 1);
   } else if (p.a_row > 0) {
     product_by<RowsLeft>(p, p.a_row);
@@ -129,8 +129,8 @@ void product(const Product& p) {
 
 #if HWY_TARGET != HWY_SCALAR
 /// Four rows by four columns, turned around and stored `dst_row` apart.
-HWY_INLINE void turn_four(const float* HWY_RESTRICT src, std::size_t src_row,
-                          float* HWY_RESTRICT dst, std::size_t dst_row) {
+HWY_INLINE void transpose_four(const float* HWY_RESTRICT src, std::size_t src_row,
+                               float* HWY_RESTRICT dst, std::size_t dst_row) {
   const hn::FixedTag<float, 4> d;
   const auto a = hn::LoadU(d, src), b = hn::LoadU(d, src + src_row);
   const auto c = hn::LoadU(d, src + 2 * src_row), e = hn::LoadU(d, src + 3 * src_row);
@@ -155,8 +155,8 @@ void rows_to_tile(const ToTile& copy) {
   for (std::size_t i = 0; whole > 0 && i < rows; i += 4) {
     const std::size_t first = std::min(i, rows - 4);
     for (k = 0; k < whole; k += 4) {
-      turn_four(copy.src + first * copy.src_row + k, copy.src_row,
-                copy.dst + k * rows + first, rows);
+      transpose_four(copy.src + first * copy.src_row + k, copy.src_row,
+                     copy.dst + k * rows + first, rows);
     }
   }
 #endif
@@ -177,9 +177,9 @@ void columns_to_tile(const ToTile& copy) {
   });
 }
 
-void add_bias(float* dst, const float* bias, int rows, float floor) {
+void add_bias(float* dst, const float* bias, int rows, float clamp_min) {
   const D d;
-  const V least = hn::Set(d, floor);
+  const V least = hn::Set(d, clamp_min);
   for (int i = 0; i < rows; ++i, dst += kPack) {
     const V offset = hn::Set(d, bias[i]);
     for (int v = 0; v < kPack; v += kWidth) {

@@ -15,7 +15,9 @@ namespace {
 constexpr int kTile = 6;
 
 /// The larger of both; not-a-number stays what it is, so that a divergence is seen.
-float at_least(float floor, float value) { return value < floor ? floor : value; }
+float at_least(float clamp_min, float value) {
+  return value < clamp_min ? clamp_min : value;
+}
 
 /// Where element (row, k) of an operand in tiles stands.
 std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
@@ -33,8 +35,8 @@ void product(const Product& p) {
       float sum = p.accumulate ? p.dst[i * p.dst_row + j] : 0.0f;
       for (int n = 0; n < p.pieces * p.depth; ++n) {
         const int piece = n / p.depth, k = n % p.depth;
-        const std::size_t left =
-            p.a_row > 0 ? i * p.a_row + k * p.a_step : tiled_index(tiles, i, k, p.depth);
+        const std::size_t left = p.a_row > 0 ? i * p.a_row + k * p.a_stride
+                                             : tiled_index(tiles, i, k, p.depth);
         sum += p.a[piece * p.a_piece + left] *
                p.b[piece * p.b_piece + static_cast<std::size_t>(k) * kPack + j];
       }
@@ -50,7 +52,7 @@ float convolve_pixel(const ConvolutionRow& row, const Tiles& tiles, int k, int x
   for (int c = 0, t = 0; c < row.src_channels; ++c) {
     for (int r = 0; r < row.taps_high; ++r) {
       for (int s = 0; s < row.taps_wide; ++s, ++t) {
-        const int y = row.top + r, column = row.left + x * row.step + s;
+        const int y = row.top + r, column = row.left + x * row.stride + s;
         if (y < 0 || y >= row.src_height || column < 0 || column >= row.src_width)
           continue;
         const std::size_t pixel =
@@ -69,7 +71,7 @@ void convolve_row(const ConvolutionRow& row) {
     for (int x = 0; x < row.columns; ++x) {
       for (int image = 0; image < kPack; ++image) {
         row.dst[k * row.dst_channel + x * row.dst_column + image] =
-            at_least(row.floor, convolve_pixel(row, tiles, k, x, image));
+            at_least(row.clamp_min, convolve_pixel(row, tiles, k, x, image));
       }
     }
   }
@@ -82,8 +84,8 @@ float weight_gradient(const ConvolutionWeights& w, int k, int c, int r, int s) {
       const std::size_t dst =
           (static_cast<std::size_t>(k) * w.dst_height + y) * w.dst_width + x;
       const std::size_t src =
-          (static_cast<std::size_t>(c) * w.src_height + y * w.step + r) * w.src_width +
-          x * w.step + s;
+          (static_cast<std::size_t>(c) * w.src_height + y * w.stride + r) * w.src_width +
+          x * w.stride + s;
       for (int image = 0; image < kPack; ++image) {
         sum += w.dst_gradient[dst * kPack + image] * w.src[src * kPack + image];
       }
@@ -107,17 +109,17 @@ void convolution_weights(const ConvolutionWeights& w) {
 void pool_row(const PoolRow& pool) {
   for (int x = 0; x < pool.columns; ++x) {
     for (int image = 0; image < kPack; ++image) {
-      const float* src = pool.src + x * pool.step * kPack + image;
+      const float* src = pool.src + x * pool.stride * kPack + image;
       float best = src[0];
-      int chosen = 0;
+      int argmax = 0;
       for (int i = 1; i < pool.window * pool.window; ++i) {
         const float value = src[i / pool.window * pool.src_row + i % pool.window * kPack];
         if (value <= best || best != best) continue;  // not-a-number wins and stays
         best = value;
-        chosen = i;
+        argmax = i;
       }
-      pool.dst[x * kPack + image] = at_least(pool.floor, best);
-      pool.chosen[x * kPack + image] = static_cast<std::uint8_t>(chosen);
+      pool.dst[x * kPack + image] = at_least(pool.clamp_min, best);
+      pool.argmax[x * kPack + image] = static_cast<std::uint8_t>(argmax);
     }
   }
 }
@@ -126,12 +128,12 @@ void unpool_row(const UnpoolRow& pool) {
   for (int x = 0; x < pool.columns; ++x) {
     for (int image = 0; image < kPack; ++image) {
       const float gradient = pool.dst_gradient[x * kPack + image];
-      const int chosen = pool.chosen[x * kPack + image];
+      const int argmax = pool.argmax[x * kPack + image];
       for (int i = 0; i < pool.window * pool.window; ++i) {
         const int r = i / pool.window, s = i % pool.window;
         float& element =
-            pool.src_gradient[r * pool.src_row + (x * pool.step + s) * kPack + image];
-        element = (pool.accumulate ? element : 0.0f) + (chosen == i ? gradient : 0.0f);
+            pool.src_gradient[r * pool.src_row + (x * pool.stride + s) * kPack + image];
+        element = (pool.accumulate ? element : 0.0f) + (argmax == i ? gradient : 0.0f);
       }
     }
   }
@@ -167,7 +169,8 @@ void add_moments(const AddMoments& work) {
 void scale_shift(const ScaleShift& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
     const float residual = work.residual == nullptr ? 0 : work.residual[i];
-    work.dst[i] = at_least(work.floor, work.scale * work.src[i] + work.shift + residual);
+    work.dst[i] =
+        at_least(work.clamp_min, work.scale * work.src[i] + work.shift + residual);
   }
 }
 
@@ -206,9 +209,9 @@ void columns_to_tile(const ToTile& copy) {
   }
 }
 
-void add_bias(float* dst, const float* bias, int rows, float floor) {
+void add_bias(float* dst, const float* bias, int rows, float clamp_min) {
   for (int i = 0; i < rows * kPack; ++i)
-    dst[i] = at_least(floor, dst[i] + bias[i / kPack]);
+    dst[i] = at_least(clamp_min, dst[i] + bias[i / kPack]);
 }
 
 double normal_up_to(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }

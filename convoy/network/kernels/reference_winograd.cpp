@@ -72,7 +72,7 @@ constexpr float kZ1Source[1][1] = {{1}};
 constexpr float kZ1Output[1][1] = {{1}};
 constexpr float kZ1Taps[1][3] = {{0, 1, 0}};
 
-// s4: a step of two. Even pixels see the outer taps, at the points C, -C, D, -D and
+// s4: a stride of two. Even pixels see the outer taps, at the points C, -C, D, -D and
 // infinity; pixels 1, 3, 5 and 7 the middle one.
 constexpr float kC = 1.0f / 2, kD = 3.0f / 2, kCc = kC * kC, kDd = kD * kD;
 constexpr float kGc = 1 / (2 * kC * (kCc - kDd)), kGd = 1 / (2 * kD * (kDd - kCc));
@@ -95,7 +95,7 @@ constexpr float kS4Taps[9][3] = {
     {-kGd, 0, kGd* kD}, {0, 0, 1},          {0, 1, 0},
     {0, 1, 0},          {0, 1, 0},          {0, 1, 0}};
 
-// s2: a step of two. Pixels 0, 2, 4 see the outer taps, pixels 1 and 3 the middle one:
+// s2: a stride of two. Pixels 0, 2, 4 see the outer taps, pixels 1 and 3 the middle one:
 //   w0 x0 + w2 x2 = w0 (x0 - x2) + (w0 + w2) x2
 //   w0 x2 + w2 x4 = w2 (x4 - x2) + (w0 + w2) x2
 constexpr float kS2Source[5][5] = {{1, 0, -1, 0, 0},
@@ -196,11 +196,11 @@ void gradient_to_products(const TileToProducts& tile) {
 }
 
 void output_from_products(const TileFromProducts& tile) {
-  from_products(tile, form_of(tile.form).output,
-                [&](int channel, float& pixel, float sum) {
-                  sum += tile.bias == nullptr ? 0 : tile.bias[channel];
-                  pixel = sum < tile.floor ? tile.floor : sum;  // not-a-number stays
-                });
+  from_products(
+      tile, form_of(tile.form).output, [&](int channel, float& pixel, float sum) {
+        sum += tile.bias == nullptr ? 0 : tile.bias[channel];
+        pixel = sum < tile.clamp_min ? tile.clamp_min : sum;  // not-a-number stays
+      });
 }
 
 void add_source_gradient(const TileFromProducts& tile) {

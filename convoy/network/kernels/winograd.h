@@ -24,17 +24,17 @@ namespace convoy {
 /// a third of the error of the usual 0, 1, -1, 2, -2), f2 2 x 2 outputs with 16.
 /// z2 and z1 are for whole images of 2 x 2 and 1 x 1 pixels within a frame of zeros, of
 /// which most taps see only zeros: 9 products and 1.
-/// s4, s2 and s1 are for convolutions of step 2: 4 x 4 outputs with 81 products, 2 x 2
+/// s4, s2 and s1 are for convolutions of stride 2: 4 x 4 outputs with 81 products, 2 x 2
 /// with 25, and images of 2 x 2 pixels within a frame of zeros, which have one output,
 /// with 4.
-/// p1 and p2 are for a single tap, of step 1 and 2: nothing is saved, but what is a
+/// p1 and p2 are for a single tap, of stride 1 and 2: nothing is saved, but what is a
 /// matrix product is computed as one.
 enum class WinogradForm { f4, f2, z2, z1, s4, s2, s1, p1, p2 };
 
 /// How many numbers a form has along each side.
 struct WinogradSize {
   int src, products, dst;  // of a tile
-  int step = 1;            // of the convolution
+  int stride = 1;          // of the convolution
   int taps = 3;            // of it, along each side
 
   int all_products() const { return products * products; }
@@ -90,7 +90,7 @@ struct TileFromProducts {
   std::size_t product;
   int channels;
   const float* bias;  // of the first channel; nullptr counts as zeros
-  float floor;        // as in ConvolutionRow
+  float clamp_min;    // as in ConvolutionRow
   float* image;
   std::size_t image_row, image_channel;
   TileWindow inside;

@@ -74,15 +74,15 @@ HWY_INLINE void to_products(const TileToProducts& tile) {
 /// What becomes of the numbers that products give for a pixel.
 struct SetOutput {
   explicit SetOutput(const TileFromProducts& tile)
-      : bias(tile.bias), floor(hn::Set(D(), tile.floor)) {}
+      : bias(tile.bias), clamp_min(hn::Set(D(), tile.clamp_min)) {}
 
   HWY_INLINE void operator()(int channel, V value, float* pixel) const {
     const V offset = hn::Set(D(), bias == nullptr ? 0 : bias[channel]);
-    hn::StoreU(at_least(floor, hn::Add(value, offset)), D(), pixel);
+    hn::StoreU(at_least(clamp_min, hn::Add(value, offset)), D(), pixel);
   }
 
   const float* bias;
-  V floor;
+  V clamp_min;
 };
 
 struct AddToGradient {

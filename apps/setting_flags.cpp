@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "apps/commands.h"
+
+namespace convoy {
+
+void add_setting_flags(CLI::App& command, SettingArguments& arguments) {
+  command.add_option("settings", arguments.assignments,
+                     "settings as name=value; see docs/settings.md");
+  // One file each: without that it would take the settings after it for files.
+  command
+      .add_option("--config", arguments.files,
+                  "a YAML file with settings; may be repeated")
+      ->allow_extra_args(false);
+}
+
+}  // namespace convoy

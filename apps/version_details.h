@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `convoy --version` prints.
+
+#pragma once
+
+#include <string>
+
+namespace convoy {
+
+/// Version, commit, compiler, processor, kernels and libraries, one per line.
+std::string version_details();
+
+}  // namespace convoy

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/benchmarks/pass_times.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/median.h"
+#include "convoy/base/random.h"
+#include "convoy/comm/reduction_order.h"
+#include "convoy/models/models.h"
+#include "convoy/network/microbatches.h"
+#include "convoy/setup/workload.h"
+
+namespace convoy {
+namespace {
+
+constexpr int kProfiledClasses = 10;
+constexpr int kWarmupPasses = 2;
+constexpr std::size_t kLeastSteps = 7;
+
+/// The largest of what the ranks say, each of several.
+std::vector<double> slowest(Comm& comm, const std::vector<double>& own) {
+  std::vector<double> all(own.size() * static_cast<std::size_t>(comm.ranks()));
+  comm.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+  std::vector<double> most(own.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    most[i % own.size()] = std::max(most[i % own.size()], all[i]);
+  }
+  return most;
+}
+
+/// Takes the time from one event of a pass to the next.
+class PassWatch final : public PassListener {
+ public:
+  explicit PassWatch(const Layout& layout)
+      : layout_(layout), forward_(layout.unit_count()), backward_(layout.unit_count()) {}
+
+  void start() { watch_.restart(); }
+  void after_forward(UnitId unit) override { note(forward_, unit); }
+  void gradient_ready(SegmentId segment) override {
+    note(backward_, layout_.segment(segment).unit);
+  }
+
+  /// Keeps what the pass took.
+  void keep() {
+    for (std::size_t u = 0; u < forward_.size(); ++u) {
+      kept_forward_.resize(forward_.size());
+      kept_backward_.resize(forward_.size());
+      kept_forward_[u].push_back(forward_[u]);
+      kept_backward_[u].push_back(backward_[u]);
+    }
+  }
+
+  /// What came after the last event is the first unit's, which ends the pass.
+  void finish() { backward_.front() += lap(); }
+  void clear() {
+    std::ranges::fill(forward_, 0.0);
+    std::ranges::fill(backward_, 0.0);
+  }
+
+  /// Medians, scaled to a pass of that length.
+  std::vector<UnitSeconds> medians(double whole) const {
+    std::vector<UnitSeconds> units;
+    double sum = 0;
+    for (std::size_t u = 0; u < forward_.size(); ++u) {
+      units.push_back({median(kept_forward_[u]), median(kept_backward_[u])});
+      sum += units.back().forward + units.back().backward;
+    }
+    for (UnitSeconds& unit : units) {
+      unit.forward *= whole / sum;
+      unit.backward *= whole / sum;
+    }
+    return units;
+  }
+
+ private:
+  double lap() {
+    const double seconds = watch_.seconds();
+    watch_.restart();
+    return seconds;
+  }
+  void note(std::vector<double>& of, UnitId unit) {
+    of[static_cast<std::size_t>(unit)] += lap();
+  }
+
+  const Layout& layout_;
+  Stopwatch watch_;
+  std::vector<double> forward_, backward_;  // by unit, of the pass at hand
+  std::vector<std::vector<double>> kept_forward_, kept_backward_;
+};
+
+/// A rank with a model, ready to make steps of so many samples.
+class Rank {
+ public:
+  Rank(const Settings& settings, const PassTimesOptions& options, std::size_t samples,
+       Comm& comm)
+      : settings_(settings),
+        samples_(samples),
+        comm_(comm),
+        model_(find_model(settings.model.name)
+                   .make(find_model(settings.model.name).usual_input, kProfiledClasses)),
+        layout_(build_layout(model_)),
+        team_(options.threads),
+        values_(layout_),
+        statistics_layout_(build_statistics_layout(model_)),
+        statistics_(statistics_layout_),
+        network_(model_, layout_, network_options(settings, samples), team_),
+        microbatches_(network_, layout_, all_microbatches(1), team_),
+        optimizer_(make_optimizer(settings.optimizer.name, layout_,
+                                  optimizer_options(settings, layout_), team_)),
+        clip_(make_clip(settings, layout_, team_)),
+        schedule_(schedule_options(settings, 1, 1)),
+        images_(samples * model_.input.size()),
+        labels_(samples),
+        watch_(layout_) {
+    initialize(layout_, settings.train.seed, values_, model_.weight_init);
+    initialize_statistics(statistics_layout_, statistics_);
+    const RandomStream random(1, RngStream::synthetic);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      images_[i] = 2 * random.uniform(i) - 1;
+    }
+    for (std::size_t i = 0; i < samples; ++i) {
+      labels_[i] = static_cast<std::int32_t>(i % kProfiledClasses);
+    }
+  }
+
+  void measure(double seconds, CostProfile& profile) {
+    for (int i = 0; i < kWarmupPasses; ++i) step(false);
+    const Stopwatch watch;
+    do {
+      step(true);
+    } while (go_on(passes_.size() < kLeastSteps || watch.seconds() < seconds));
+    profile.passes.push_back({samples_, watch_.medians(median(slowest(comm_, passes_)))});
+    profile.update = median(slowest(comm_, updates_));
+    profile.rest = median(rests_);
+    profile.statistics_bytes = statistics_.size() * sizeof(float);
+    profile.units = units();
+  }
+
+ private:
+  /// The first rank decides for all.
+  bool go_on(bool wanted) {
+    auto word = static_cast<std::byte>(wanted);
+    comm_.broadcast({&word, 1}, 0);
+    return word != std::byte{0};
+  }
+
+  void step(bool counts) {
+    comm_.barrier();
+    watch_.clear();
+    Stopwatch whole;
+    optimizer_->start_step(number_, schedule_.at(0));
+    Stopwatch part;
+    watch_.start();
+    microbatches_.run(Samples{images_, labels_}, values_,
+                      {settings_.train.seed, number_++}, watch_);
+    watch_.finish();
+    const double pass = part.seconds();
+    part.restart();
+    update_all(*optimizer_, clip_ ? &*clip_ : nullptr, values_,
+               microbatches_.gradients().whole());
+    const double update = part.seconds();
+    microbatches_.update_running_stats(samples_, statistics_);
+    const double rest = whole.seconds() - pass - update;
+    if (!counts) return;
+    watch_.keep();
+    passes_.push_back(pass);
+    updates_.push_back(update);
+    rests_.push_back(rest);
+  }
+
+  std::vector<UnitBytes> units() const {
+    std::vector<UnitBytes> units(layout_.unit_count());
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      units[u].bytes = layout_.unit(UnitId{u}).size() * sizeof(float);
+    }
+    for (const Segment& segment : layout_.segments()) {
+      units[static_cast<std::size_t>(segment.unit)].tensors.push_back(
+          segment.range.size() * sizeof(float));
+    }
+    return units;
+  }
+
+  const Settings& settings_;
+  std::size_t samples_;
+  Comm& comm_;
+  Model model_;
+  Layout layout_;
+  ThreadTeam team_;
+  FlatBuffer values_;
+  Layout statistics_layout_;
+  FlatBuffer statistics_;
+  Network network_;
+  Microbatches microbatches_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<ClipNorm> clip_;
+  Schedule schedule_;
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  PassWatch watch_;
+  std::uint32_t number_ = 0;
+  std::vector<double> passes_, updates_, rests_;
+};
+
+/// Seconds a byte, of numbers that come from memory.
+double sum_rate() {
+  constexpr std::size_t kFloats = std::size_t{1} << 21;
+  constexpr int kTimes = 9;
+  const ReductionOrder order(2, 2);
+  const std::vector<float> left(kFloats, 1.0f);
+  std::vector<float> right(kFloats, 1.0f);
+  const float* partials[] = {left.data(), right.data()};
+  std::vector<double> seconds;
+  for (int i = 0; i < kTimes; ++i) {
+    const Stopwatch watch;
+    order.add(partials, right);
+    seconds.push_back(watch.seconds());
+  }
+  return median(seconds) / (kFloats * sizeof(float));
+}
+
+}  // namespace
+
+void measure_passes(const Settings& settings, const PassTimesOptions& options, Comm& comm,
+                    CostProfile& profile) {
+  profile.sum = sum_rate();
+  for (const std::size_t samples : options.samples) {
+    Rank(settings, options, samples, comm).measure(options.seconds, profile);
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/benchmarks/step_bench.h"
+
+#include <algorithm>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/memory.h"
+#include "convoy/base/random.h"
+#include "convoy/models/models.h"
+#include "convoy/network/microbatches.h"
+#include "convoy/setup/workload.h"
+#include "convoy/strategy/single.h"
+#include "convoy/system/fma_probe.h"
+
+namespace convoy {
+namespace {
+
+constexpr int kWarmUpSteps = 3;
+constexpr int kClasses = 10;
+
+struct MadeUpBatch {
+  MadeUpBatch(std::size_t count, Shape shape)
+      : images(count * shape.size()), labels(count) {
+    const RandomStream random(1, RngStream::synthetic);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = 2 * random.uniform(i) - 1;
+    for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<int>(i % kClasses);
+  }
+
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+};
+
+/// Seconds of one of the steps that were made between two states of the reports.
+std::vector<StageReport> seconds_of_one(const std::vector<StageReport>& before,
+                                        std::vector<StageReport> after,
+                                        std::size_t steps) {
+  const auto count = static_cast<double>(steps);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    after[i].forward_seconds =
+        (after[i].forward_seconds - before[i].forward_seconds) / count;
+    after[i].backward_seconds =
+        (after[i].backward_seconds - before[i].backward_seconds) / count;
+  }
+  return after;
+}
+
+void summarize(std::vector<double> milliseconds, StepBenchResult& result) {
+  std::ranges::sort(milliseconds);
+  result.steps = milliseconds.size();
+  result.min_ms = milliseconds.front();
+  result.p50_ms = milliseconds[milliseconds.size() / 2];
+  result.p90_ms = milliseconds[milliseconds.size() * 9 / 10];
+  result.images_per_second = result.batch_size / result.p50_ms * 1e3;
+}
+
+/// Requires: stages and summary are there.
+void count_flops(StepBenchResult& result) {
+  const double steps_a_second = 1e3 / result.p50_ms;
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const double giga = passes_of_stage(i) * result.batch_size * steps_a_second / 1e9;
+    result.effective_gflops += giga * static_cast<double>(result.stages[i].flops);
+    result.real_gflops += giga * static_cast<double>(result.stages[i].real_flops);
+  }
+}
+
+}  // namespace
+
+StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options) {
+  const ModelEntry& entry = find_model(settings.model.name);
+  Shape input = entry.usual_input;
+  if (options.image > 0) input.height = input.width = options.image;
+  const Model model = entry.make(input, kClasses);
+  const Layout layout = build_layout(model);
+  const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
+  const std::size_t count = microbatch_count(settings, /*ranks=*/1);
+  ThreadTeam team(thread_count(settings));
+  FlatBuffer values(layout);
+  FlatBuffer statistics(build_statistics_layout(model));
+  initialize(layout, settings.train.seed, values, model.weight_init);
+  Network network(
+      model, layout,
+      network_options(settings, Microbatches::most_samples(batch_size, count)), team);
+  Microbatches microbatches(network, layout, all_microbatches(count), team);
+  const auto optimizer = make_optimizer(settings.optimizer.name, layout,
+                                        optimizer_options(settings, layout), team);
+  std::optional<ClipNorm> clip = make_clip(settings, layout, team);
+  Single strategy(values, microbatches.gradients().whole(), *optimizer,
+                  clip ? &*clip : nullptr);
+  const Schedule schedule(schedule_options(settings, /*steps=*/1, /*steps_in_epoch=*/1));
+  const MadeUpBatch batch(batch_size, model.input);
+
+  StepBenchResult result{.model = settings.model.name,
+                         .kernels = network.kernels().name,
+                         .batch_size = settings.train.batch_size,
+                         .threads = team.threads(),
+                         .microbatches = static_cast<int>(count)};
+  result.arena_bytes = network.arena_bytes();
+  result.probe_before_gflops = fma_probe_gflops(team);
+  std::vector<double> milliseconds;
+  std::vector<StageReport> warm;
+  const Stopwatch total;
+  for (std::uint32_t step = 0;
+       total.seconds() < options.seconds || milliseconds.size() < options.least_steps;
+       ++step) {
+    if (step == kWarmUpSteps) warm = network.reports();
+    const Stopwatch watch;
+    optimizer->start_step(step, schedule.at(0));
+    microbatches.run(Samples{batch.images, batch.labels}, values,
+                     {settings.train.seed, step}, strategy);
+    strategy.step();
+    microbatches.update_running_stats(batch_size, statistics);
+    if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
+  }
+  result.probe_after_gflops = fma_probe_gflops(team);
+  result.stages = seconds_of_one(warm, network.reports(), milliseconds.size());
+  result.peak_bytes = peak_memory_bytes();
+  summarize(std::move(milliseconds), result);
+  count_flops(result);
+  return result;
+}
+
+}  // namespace convoy

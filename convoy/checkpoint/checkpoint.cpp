@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/sha256.h"
+#include "convoy/checkpoint/safetensors.h"
+#include "convoy/system/file.h"
+
+namespace convoy {
+namespace {
+
+using json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kStateFile = "state.json";
+constexpr const char* kFiles[] = {kModelFile, kOptimizerFile, kStateFile, kConfigFile};
+
+std::string as_text(const json& content) { return content.dump(2) + "\n"; }
+
+std::string sha256_of(std::string_view text) {
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+json entry_of(const FileMark& mark) {
+  return {{"bytes", mark.bytes}, {"sha256", mark.sha256}};
+}
+
+FileMark write_tensors(const fs::path& path, const std::vector<SavedPart>& parts) {
+  std::vector<TensorView> tensors;
+  for (const SavedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      tensors.push_back(
+          {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
+    }
+  }
+  return write_safetensors(path, tensors);
+}
+
+FileMark write_text(const fs::path& path, const std::string& text) {
+  write_atomically(path, text);
+  return {text.size(), sha256_of(text)};
+}
+
+json manifest_of(const json& files) {
+  return {{"files", files}, {"sha256", sha256_of(as_text(files))}};
+}
+
+InputError damaged(const fs::path& file, std::string found, std::string expected) {
+  return {InputKind::data,
+          {.where = file,
+           .found = std::move(found),
+           .expected = std::move(expected),
+           .hint = "the file was damaged or changed: use another checkpoint"}};
+}
+
+json parse_file(const fs::path& path) {
+  try {
+    return json::parse(read_text(path));
+  } catch (const json::exception& error) {
+    throw damaged(path, error.what(), "a JSON object as convoy writes it");
+  }
+}
+
+/// The manifest's files. To the byte as it was written, or it is refused.
+json read_manifest(const fs::path& path) {
+  const json manifest = parse_file(path);
+  const json files = manifest.is_object() ? manifest.value("files", json()) : json();
+  if (read_text(path) != as_text(manifest_of(files))) {
+    throw damaged(path, "not the manifest that its own SHA-256 is of",
+                  "a manifest as convoy writes it");
+  }
+  return files;
+}
+
+void verify_file(const fs::path& path, const json& entry) {
+  const std::vector<std::byte> content = read_bytes(path);
+  const FileMark found{content.size(), sha256_hex(content)};
+  if (entry == entry_of(found)) return;
+  throw damaged(path, fmt::format("{} bytes with another SHA-256", found.bytes),
+                fmt::format("the {} bytes that the manifest names",
+                            entry.value("bytes", std::uint64_t{0})));
+}
+
+void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
+                        const std::string& name, const Segment& segment) {
+  if (!file.contains(name) || file.shape(name) == segment.shape) return;
+  throw InputError(InputKind::data,
+                   {.where = path.string() + ": tensor " + name,
+                    .found = fmt::format("shape {}", file.shape(name)),
+                    .expected = fmt::format("shape {}", segment.shape),
+                    .hint = "the file belongs to another model or number of classes"});
+}
+
+}  // namespace
+
+std::string checkpoint_name(std::uint64_t step) { return fmt::format("{:08}", step); }
+
+fs::path save_checkpoint(const fs::path& run, const CheckpointContent& content) {
+  const fs::path path = run / "checkpoints" / checkpoint_name(content.state.step);
+  make_folders(path.parent_path());
+  AtomicFolder folder(path);
+  json files;
+  files[kModelFile] = entry_of(write_tensors(folder.path() / kModelFile, content.model));
+  files[kOptimizerFile] =
+      entry_of(write_tensors(folder.path() / kOptimizerFile, content.optimizer));
+  files[kStateFile] =
+      entry_of(write_text(folder.path() / kStateFile, as_text(to_json(content.state))));
+  files[kConfigFile] = entry_of(write_text(folder.path() / kConfigFile, content.config));
+  write_text(folder.path() / kManifestFile, as_text(manifest_of(files)));
+  folder.replace();
+  return path;
+}
+
+void verify_checkpoint(const fs::path& checkpoint) {
+  const json files = read_manifest(checkpoint / kManifestFile);
+  for (const char* name : kFiles) {
+    if (!files.contains(name)) {
+      throw damaged(checkpoint / kManifestFile, "no entry for " + std::string(name),
+                    "one for each file");
+    }
+    verify_file(checkpoint / name, files.at(name));
+  }
+}
+
+CheckpointState load_state(const fs::path& checkpoint) {
+  verify_checkpoint(checkpoint);
+  const fs::path path = checkpoint / kStateFile;
+  return state_from_json(parse_file(path), path);
+}
+
+CheckpointState load_checkpoint(const fs::path& checkpoint,
+                                const std::vector<LoadedPart>& model,
+                                const std::vector<LoadedPart>& optimizer) {
+  CheckpointState state = load_state(checkpoint);
+  load_numbers(checkpoint, model, optimizer);
+  return state;
+}
+
+void load_numbers(const fs::path& checkpoint, const std::vector<LoadedPart>& model,
+                  const std::vector<LoadedPart>& optimizer) {
+  load_values(checkpoint / kModelFile, model);
+  if (!optimizer.empty()) load_values(checkpoint / kOptimizerFile, optimizer);
+}
+
+void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {
+  const SafetensorsFile file = SafetensorsFile::read(path);
+  for (const LoadedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      const std::string name = segment.name + part.suffix;
+      refuse_other_shape(file, path, name, segment);
+      file.copy_values(name, part.numbers.view(segment.range));
+    }
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/checkpoint_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/system/quiet_thread.h"
+
+namespace convoy {
+
+CheckpointWriter::CheckpointWriter(std::filesystem::path run, std::size_t keep,
+                                   OnSaved on_saved)
+    : run_(std::move(run)),
+      keep_(keep),
+      on_saved_(std::move(on_saved)),
+      thread_(quiet_thread([this] { serve(); })) {}
+
+CheckpointWriter::~CheckpointWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CheckpointWriter::save(const CheckpointContent& content, const SaveRequest& order) {
+  const Stopwatch watch;
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_idle(lock);
+    take_copy(content);
+    work_->order = order;
+  }
+  changed_.notify_all();
+  seconds_blocked_ += watch.seconds();
+}
+
+/// The parts become those of copies; nothing is allocated from the second time on but for
+/// names.
+void CheckpointWriter::take_copy(const CheckpointContent& content) {
+  next_copy_ = copies_.begin();
+  work_ = Work{.content = {.state = content.state,
+                           .model = copied(content.model),
+                           .optimizer = copied(content.optimizer),
+                           .config = content.config},
+               .order = {}};
+}
+
+std::vector<SavedPart> CheckpointWriter::copied(const std::vector<SavedPart>& parts) {
+  std::vector<SavedPart> copies;
+  for (const SavedPart& part : parts) {
+    if (next_copy_ == copies_.end()) {
+      next_copy_ = copies_.emplace(copies_.end(), part.layout);
+    }
+    FlatBuffer& copy = *next_copy_++;
+    std::ranges::copy(part.numbers.numbers(), copy.data());
+    copies.push_back({part.layout, copy, part.suffix});
+  }
+  return copies;
+}
+
+void CheckpointWriter::rethrow_failure() {
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void CheckpointWriter::finish() {
+  const Stopwatch watch;
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_idle(lock);
+  }
+  seconds_blocked_ += watch.seconds();
+}
+
+void CheckpointWriter::wait_until_idle(std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [&] { return !work_; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void CheckpointWriter::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return work_ || ending_; });
+    if (!work_) return;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      write(*work_);  // nobody else touches it until it is gone
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    work_.reset();
+    failure_ = failure;
+    changed_.notify_all();
+  }
+}
+
+void CheckpointWriter::write(const Work& work) const {
+  const std::filesystem::path checkpoint = save_checkpoint(run_, work.content);
+  point_at(checkpoint, "last");
+  if (work.order.best) point_at(checkpoint, "best");
+  prune_checkpoints(checkpoint, keep_);
+  if (on_saved_) on_saved_(checkpoint, work.order);
+}
+
+}  // namespace convoy

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CheckpointWriter: checkpoints written in the background, from a copy.
+//
+//   training   | step | save: copy |  step  |  step  |  step  |
+//   thread                         | write, flush, rename, prune |
+//
+// save() waits for the one before it, copies, and returns: that is all training waits.
+// What goes wrong in the background is thrown by the next save(), rethrow_failure() or
+// finish().
+
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "convoy/checkpoint/checkpoint.h"
+
+namespace convoy {
+
+struct SaveRequest {
+  bool best = false;  // of all so far
+};
+
+class CheckpointWriter {
+ public:
+  /// On the writer's own thread: a checkpoint is on disk, whole.
+  using OnSaved = std::function<void(const std::filesystem::path&, const SaveRequest&)>;
+
+  /// Of the newest, `keep` stay (0: all).
+  CheckpointWriter(std::filesystem::path run, std::size_t keep, OnSaved on_saved = {});
+
+  /// Ends what is under way; what goes wrong then is not reported. Who must know calls
+  /// finish().
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  /// Copies the content and begins to write it. Throws a storage error if the one before
+  /// failed, once.
+  void save(const CheckpointContent& content, const SaveRequest& order);
+
+  /// Throws what has gone wrong, once; does not wait.
+  void rethrow_failure();
+
+  /// Waits until all is on disk. Throws a storage error if it is not.
+  void finish();
+
+  /// How long training has waited in save() and finish(), in all.
+  double seconds_blocked() const { return seconds_blocked_; }
+
+ private:
+  struct Work {
+    CheckpointContent content;  // of the copies below
+    SaveRequest order;
+  };
+
+  void take_copy(const CheckpointContent& content);
+  std::vector<SavedPart> copied(const std::vector<SavedPart>& parts);
+  void wait_until_idle(std::unique_lock<std::mutex>& lock);
+  void serve();
+  void write(const Work& work) const;
+
+  std::filesystem::path run_;
+  std::size_t keep_;
+  OnSaved on_saved_;
+  double seconds_blocked_ = 0;
+  std::list<FlatBuffer> copies_;  // in the order of the parts; made by the first save()
+  std::list<FlatBuffer>::iterator next_copy_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Work> work_;  // to be written or being written
+  std::exception_ptr failure_;
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace convoy

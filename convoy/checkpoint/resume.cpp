@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/resume.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/error.h"
+#include "convoy/base/exit_code.h"
+#include "convoy/base/text.h"
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/run_folder.h"
+#include "convoy/settings/settings_fault.h"
+#include "convoy/settings/settings_value.h"
+#include "convoy/system/file.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// Whether the run has come to its end. One that was stopped or killed has not.
+bool is_done(const fs::path& run) {
+  const fs::path summary = run / "summary.json";
+  if (!is_there(summary)) return false;
+  const auto content = nlohmann::json::parse(read_text(summary), nullptr, false);
+  if (!content.is_object() || !content.contains("exit")) return false;
+  const int code = content["exit"].value("code", static_cast<int>(ExitCode::bug));
+  return code == static_cast<int>(ExitCode::done);
+}
+
+/// Those in a folder that could go on, newest first.
+std::vector<fs::path> unfinished_runs(const fs::path& dir) {
+  std::vector<fs::path> runs;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(dir, ignored)) {
+    const fs::path& run = entry.path();
+    if (is_there(run / kConfigFile) && !list_checkpoints(run).empty() && !is_done(run) &&
+        !RunFolder::is_in_use(run)) {
+      runs.push_back(run);
+    }
+  }
+  std::ranges::sort(runs, std::greater(), [](const fs::path& run) {
+    std::error_code none;
+    return fs::last_write_time(list_checkpoints(run).front(), none);
+  });
+  return runs;
+}
+
+ResumeSource from_run(const fs::path& run) {
+  ResumeSource source;
+  source.checkpoint = find_checkpoint(
+      run, [&](const std::string& text) { source.damaged.push_back(text); });
+  source.run = fs::canonical(run);
+  return source;
+}
+
+std::optional<ResumeSource> automatic(const RunSettings& settings) {
+  if (settings.name.empty()) {
+    const std::vector<fs::path> runs = unfinished_runs(settings.dir);
+    return runs.empty() ? std::nullopt : std::optional(from_run(runs.front()));
+  }
+  const fs::path run = fs::path(settings.dir) / settings.name;
+  if (!is_run_folder(run)) return std::nullopt;
+  if (!list_checkpoints(run).empty()) return from_run(run);
+  return ResumeSource{.checkpoint = {}, .run = fs::canonical(run), .damaged = {}};
+}
+
+/// Free to change: they do not touch what is computed. Evaluations do: they decide what
+/// is best, and the rates of plateau.
+bool is_free(std::string_view name) {
+  static constexpr std::string_view kGroups[] = {"run.", "cluster.", "strategy.",
+                                                 "ddp.", "inject.",  "checkpoint."};
+  static constexpr std::string_view kNames[] = {
+      "data.root",       "model.init",        "train.log_every", "train.patience",
+      "train.min_delta", "train.max_minutes", "train.resume",    "train.resume_force",
+      "train.epochs",    "train.max_steps",   "ps.servers",      "ps.restarts"};
+  return std::ranges::find(kNames, name) != std::end(kNames) ||
+         std::ranges::any_of(kGroups,
+                             [&](auto group) { return name.starts_with(group); });
+}
+
+/// A schedule over the whole run has other rates if the run has another length; one that
+/// evaluations decide, if an evaluation was made within an epoch.
+bool needs_same_length(const Settings& now, bool in_steps) {
+  const std::string& schedule = now.schedule.name;
+  const bool judged = schedule == "plateau" || now.train.patience > 0;
+  return schedule == "cosine" || schedule == "linear" || schedule == "onecycle" ||
+         (in_steps && judged);
+}
+
+bool leads_to_other_bits(std::string_view name, const Settings& now) {
+  const bool in_steps = name == "train.max_steps";
+  if (in_steps || name == "train.epochs") {
+    return needs_same_length(now, in_steps);
+  }
+  return name == "checkpoint.best_metric" || !is_free(name);
+}
+
+}  // namespace
+
+bool is_run_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) && !is_there(path / kManifestFile);
+}
+
+std::optional<ResumeSource> find_resume_source(const Settings& settings) {
+  const std::string& resume = settings.train.resume;
+  if (resume.empty()) return std::nullopt;
+  if (resume == "auto") return automatic(settings.run);
+  if (!is_there(fs::path(resume) / kManifestFile)) return from_run(resume);
+  verify_checkpoint(resume);
+  return ResumeSource{.checkpoint = fs::canonical(resume), .run = {}, .damaged = {}};
+}
+
+std::string describe(const SettingChange& change) {
+  return fmt::format("changed   {}: {} -> {}{}", change.name, change.before, change.now,
+                     change.other_bits ? " (leads to other bits)" : "");
+}
+
+std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now) {
+  Settings old = before, current = now;
+  std::vector<SettingChange> changes;
+  for (const Setting& setting : settings_table()) {
+    const std::string was = value_text(setting.field(old));
+    const std::string is = value_text(setting.field(current));
+    if (was == is || setting.name.starts_with("train.resume")) continue;
+    changes.push_back({setting.name, was, is, leads_to_other_bits(setting.name, now)});
+  }
+  return changes;
+}
+
+void refuse_other_bits(const std::vector<SettingChange>& changes, const Settings& now) {
+  if (now.train.resume_force) return;
+  std::vector<std::string> breaking;
+  for (const SettingChange& change : changes) {
+    if (change.other_bits) {
+      breaking.push_back(
+          fmt::format("{}={} (was {})", change.name, change.now, change.before));
+    }
+  }
+  if (breaking.empty()) return;
+  throw settings_error(
+      {.where = "train.resume",
+       .found = join(breaking),
+       .expected = "the settings of the run, but for those that change no numbers",
+       .hint =
+           "train.resume_force=true goes on all the same, to other bits than a run "
+           "never interrupted; a new run can start from its weights with model.init"});
+}
+
+}  // namespace convoy

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resume: from `train.resume` to the checkpoint a run goes on from.
+//
+//   auto         the run of that name in run.dir, or without a name the newest run there
+//                that has not come to its end; from the start if there is none, or if it
+//                was killed before its first checkpoint
+//   a run        its newest whole checkpoint; goes on in its folder
+//   a checkpoint that one, in a new folder
+//
+// Settings of the run hold, with those that were given anew over them.
+
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoy/settings/settings.h"
+
+namespace convoy {
+
+struct ResumeSource {
+  std::optional<std::filesystem::path> checkpoint;  // whole; none: from the start
+  std::optional<std::filesystem::path> run;         // to go on in; none: a new folder
+  std::vector<std::string> damaged;                 // newer ones that are not whole
+
+  /// As train.resume names it.
+  std::filesystem::path path() const { return run ? *run : *checkpoint; }
+};
+
+/// Nothing if the run is to begin from the start. Throws InputError if what is named has
+/// no whole checkpoint.
+std::optional<ResumeSource> find_resume_source(const Settings& settings);
+
+/// Whether the path is a run's folder, as opposed to a checkpoint's, or none.
+bool is_run_folder(const std::filesystem::path& path);
+
+/// A setting that is not what it was.
+struct SettingChange {
+  std::string name, before, now;
+  bool other_bits = false;  // the run would not end at the bits of one never interrupted
+};
+
+/// "changed   train.epochs: 2 -> 3"
+std::string describe(const SettingChange& change);
+
+std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now);
+
+/// Throws InputError, naming all of them, if a change leads to other bits and
+/// train.resume_force is not set.
+void refuse_other_bits(const std::vector<SettingChange>& changes, const Settings& now);
+
+}  // namespace convoy

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "convoy/base/error.h"
+#include "convoy/system/append_file.h"
+#include "convoy/system/descriptor.h"
+#include "convoy/system/file.h"
+
+namespace convoy {
+namespace {
+
+constexpr auto kReplaceBadUtf8 = nlohmann::ordered_json::error_handler_t::replace;
+
+/// A text file that grows by whole lines.
+class LineFile {
+ public:
+  explicit LineFile(std::filesystem::path path) : file_(std::move(path)) {}
+
+  void append(std::string_view line) {
+    file_.append(line);
+    file_.append("\n");
+  }
+
+  bool is_due() const { return file_.is_due(); }
+  void flush() { file_.flush(); }
+
+  /// Cuts the file after its last whole line.
+  void mend() {
+    if (!std::filesystem::is_regular_file(file_.path())) return;
+    const std::string text = read_text(file_.path());
+    if (text.empty() || text.back() == '\n') return;
+    const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+    if (::truncate(file_.path().c_str(), static_cast<off_t>(whole)) != 0) {
+      throw storage_error(file_.path(), "shorten this file", errno);
+    }
+  }
+
+ private:
+  AppendFile file_;
+};
+
+std::string local_time(std::time_t time, const char* format) {
+  std::tm parts{};
+  ::localtime_r(&time, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof(text), format, &parts)};
+}
+
+InputError name_error(const std::string& name, std::string problem, std::string hint) {
+  return {InputKind::settings,
+          {.where = "run.name",
+           .found = name + problem,
+           .expected = "a folder name that is not in use, without '/'",
+           .hint = std::move(hint)}};
+}
+
+void check_name(const std::string& name) {
+  const bool odd = std::ranges::any_of(
+      name, [](unsigned char c) { return c == '/' || c < ' ' || c == 0x7F; });
+  if (odd || name == "." || name == "..") {
+    throw name_error(name, ", which is no folder's name",
+                     "set run.dir for another place");
+  }
+}
+
+bool is_after(const nlohmann::json& record, std::size_t step, bool evaluated) {
+  const auto of = record.value("step", std::size_t{0});
+  return of > step || (of == step && !evaluated && record.value("kind", "") != "step");
+}
+
+/// The folder, held for this process alone; nothing (-1) if another one holds it. Where a
+/// file system has no locks, nobody is kept out.
+Descriptor locked(const std::filesystem::path& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw storage_error(path, "open this folder", errno);
+  const bool taken =
+      ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return taken ? Descriptor(-1) : std::move(folder);
+}
+
+/// False if something of that name exists. mkdir decides: asking first would be a race.
+bool make_new_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw storage_error(path, "make this folder", errno);
+}
+
+}  // namespace
+
+struct RunFolder::Files {
+  explicit Files(const std::filesystem::path& path)
+      : lock(locked(path)),
+        metrics(path / "metrics.jsonl"),
+        log(path / "log.txt"),
+        resources(path / "resources.csv") {
+    if (lock) return;
+    throw InputError(InputKind::settings,
+                     {.where = path,
+                      .found = "a run that another process is writing",
+                      .expected = "one that nobody trains",
+                      .hint = "wait for it to end, or choose another run.name"});
+  }
+
+  Descriptor lock;  // goes with the process, however that ends
+
+  LineFile metrics, log, resources;
+};
+
+RunFolder::RunFolder(std::filesystem::path path)
+    : path_(std::move(path)), files_(std::make_unique<Files>(path_)) {}
+
+RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string& name,
+                            const std::string& default_name) {
+  check(!default_name.empty(), "a run has a default name");
+  const std::string& wanted = name.empty() ? default_name : name;
+  check_name(wanted);
+  make_folders(dir);
+  std::string free_name = wanted;
+  for (int i = 2; !make_new_folder(dir / free_name); ++i) {
+    if (!name.empty()) {
+      throw name_error(name, ", which " + (dir / name).string() + " has already",
+                       "choose another name, or none to have one made");
+    }
+    free_name = fmt::format("{}-{}", wanted, i);
+  }
+  return RunFolder(dir / free_name);
+}
+
+bool RunFolder::is_in_use(const std::filesystem::path& path) { return !locked(path); }
+
+RunFolder RunFolder::open(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    throw storage_error(path, "find a run's folder here",
+                        error ? error.value() : ENOTDIR);
+  }
+  RunFolder folder(path);
+  folder.files_->metrics.mend();
+  folder.files_->log.mend();
+  folder.files_->resources.mend();
+  return folder;
+}
+
+std::size_t RunFolder::forget_after(std::size_t step, bool evaluated) {
+  const std::filesystem::path path = path_ / "metrics.jsonl";
+  if (!std::filesystem::is_regular_file(path)) return 0;
+  std::istringstream lines(read_text(path));
+  std::string kept;
+  std::size_t forgotten = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const bool later = record.is_object() && is_after(record, step, evaluated);
+    if (later) ++forgotten;
+    if (!later) kept += line + "\n";
+  }
+  if (forgotten > 0) write_atomically(path, kept);
+  return forgotten;
+}
+
+RunFolder::RunFolder(RunFolder&&) noexcept = default;
+
+RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(files_, other.files_);
+  return *this;
+}
+
+RunFolder::~RunFolder() {
+  if (!files_) return;
+  try {
+    flush();
+  } catch (const InputError&) {
+    // A destructor may run because of this very error. Who must know calls flush().
+  }
+}
+
+void RunFolder::record(const nlohmann::ordered_json& line) {
+  files_->metrics.append(line.dump(-1, ' ', false, kReplaceBadUtf8));
+  if (files_->metrics.is_due()) files_->metrics.flush();
+}
+
+void RunFolder::log(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  const std::string time = local_time(std::time(nullptr), "%Y-%m-%d %H:%M:%S");
+  files_->log.append(fmt::format("{}  {}", time, line));
+  files_->log.flush();
+}
+
+void RunFolder::start_resources(std::string_view header) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_ / "resources.csv", ignored)) return;
+  files_->resources.append(header);
+}
+
+void RunFolder::add_resources(std::string_view row) { files_->resources.append(row); }
+
+void RunFolder::flush() {
+  files_->metrics.flush();
+  files_->resources.flush();
+}
+
+void RunFolder::write_config(std::string_view yaml) {
+  write_atomically(path_ / "config.yaml", yaml);
+}
+
+void RunFolder::write_summary(const nlohmann::ordered_json& summary) {
+  write_atomically(path_ / "summary.json",
+                   summary.dump(2, ' ', false, kReplaceBadUtf8) + "\n");
+}
+
+std::string default_run_name(std::string_view model, std::string_view strategy,
+                             std::time_t time) {
+  return fmt::format("{}_{}_{}", local_time(time, "%Y-%m-%d_%H-%M-%S"), model, strategy);
+}
+
+}  // namespace convoy

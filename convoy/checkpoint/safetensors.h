@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Safetensors: named tensors in one file, as PyTorch users exchange them.
+//
+//   | u64: header's length | JSON header, padded with spaces | tensors, end to end |
+//
+//   {"__metadata__": {"format": "pt"},
+//    "fc.bias": {"dtype": "F32", "shape": [10], "data_offsets": [0, 40]}, ...}
+//
+// Numbers are little-endian; offsets count from the end of the header. A file may come
+// from anywhere, so the reader believes nothing: the tensors must cover the data exactly,
+// and every refusal is an InputError of kind `data` that names the file and the tensor.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/checkpoint/safetensors_header.h"
+
+namespace convoy {
+
+/// A tensor to be written. Borrows the values. An empty shape is a scalar.
+struct TensorView {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::span<const float> values;
+};
+
+/// What a file holds, for whoever compares it later.
+struct FileMark {
+  std::uint64_t bytes = 0;
+  std::string sha256;
+};
+
+/// Writes the tensors in the order given, whole or not at all. Metadata without "format"
+/// gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a storage error.
+/// Requires: names are UTF-8 and differ; each shape matches its number of values.
+FileMark write_safetensors(const std::filesystem::path& path,
+                           std::span<const TensorView> tensors,
+                           const std::map<std::string, std::string>& metadata = {});
+
+/// A file's tensors, in memory. Immutable; any number of threads may read it.
+class SafetensorsFile {
+ public:
+  /// Reads and checks the whole file. Tensors of every known dtype are listed.
+  static SafetensorsFile read(const std::filesystem::path& path);
+
+  /// All tensors, in the header's order.
+  std::span<const TensorEntry> tensors() const { return header_.tensors; }
+  std::vector<std::string> names() const;
+  const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+
+  bool contains(const std::string& name) const { return header_.index.contains(name); }
+
+  /// These throw a data error if there is no such tensor.
+  const TensorEntry& tensor(const std::string& name) const;
+  const std::vector<std::size_t>& shape(const std::string& name) const;
+
+  /// A tensor's values. Throws a data error unless it is of dtype F32.
+  std::vector<float> values(const std::string& name) const;
+
+  /// As values(), into the caller's memory. Throws a data error if the sizes differ.
+  void copy_values(const std::string& name, std::span<float> dst) const;
+
+ private:
+  std::span<const std::byte> floats(const std::string& name) const;
+
+  std::string path_;
+  SafetensorsHeader header_;
+  std::vector<std::byte> data_;
+};
+
+}  // namespace convoy

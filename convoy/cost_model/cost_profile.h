@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CostProfile: what a model's computing and exchanging cost on one machine, measured.
+//
+// Everything was measured while as many ranks as the machine shall have did the same at
+// once, each with its threads on its own cores: what ranks take from each other (cores,
+// caches, memory, and waiting for the slowest) is in the numbers.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/cost_model/cost_curve.h"
+
+namespace convoy {
+
+/// What a unit of the network has, in forward order.
+struct UnitBytes {
+  std::uint64_t bytes = 0;               // of its gradients, padding included
+  std::vector<std::uint64_t> tensors{};  // of each tensor
+
+  bool operator==(const UnitBytes&) const = default;
+};
+
+struct UnitSeconds {
+  double forward = 0, backward = 0;
+
+  bool operator==(const UnitSeconds&) const = default;
+};
+
+/// One pass over so many samples.
+struct PassSeconds {
+  std::size_t samples = 0;
+  std::vector<UnitSeconds> units{};
+
+  bool operator==(const PassSeconds&) const = default;
+};
+
+/// What a rank's own processor does for messages over TCP; the cable comes on top.
+struct MessageSeconds {
+  double round = 0;    // of a message to one other rank, until it is there
+  double message = 0;  // for each further rank
+  double byte = 0;     // of a byte sent, and one received
+
+  bool operator==(const MessageSeconds&) const = default;
+};
+
+struct CostProfile {
+  std::string model;
+  int ranks = 1;    // of the machine, at once; they share its cores
+  int threads = 1;  // of each
+  int cores = 1;    // of the machine
+  std::vector<UnitBytes> units{};
+  std::uint64_t statistics_bytes = 0;        // that batch norms find
+  std::size_t pack = 1;                      // samples that take as long as one
+  std::vector<PassSeconds> passes{};         // by samples, ascending
+  double update = 0;                         // of all values
+  double rest = 0;                           // of a step, besides
+  double load = 0;                           // a sample, by the loader's thread
+  double sum = 0;                            // a byte of one partial that is added
+  double handoff = 0;                        // to the thread that exchanges, and back
+  CostCurve all_reduce{}, gather_scatter{};  // inside the machine, by bytes of the sum
+  double agreement = 0;                      // the small message of a step, inside it
+  MessageSeconds tcp{};
+
+  std::uint64_t bytes() const;
+
+  /// A pass over so many samples: a straight line between those measured, by packs.
+  std::vector<UnitSeconds> pass_of(std::size_t samples) const;
+
+  bool operator==(const CostProfile&) const = default;
+};
+
+}  // namespace convoy

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/data/convoy_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "convoy/base/error.h"
+#include "convoy/base/sha256.h"
+#include "convoy/base/text.h"
+#include "convoy/data/checks.h"
+#include "convoy/system/file.h"
+#include "convoy/system/mapped_file.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "convoyds";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderBytes = 256;
+constexpr std::size_t kNameBytes = 64;
+constexpr std::size_t kDigestBytes = 64;
+constexpr const char* kAgain = "remove it and get the dataset again";
+
+struct Header {
+  std::array<std::uint32_t, 4> extents;  // channels, height, width, classes
+  std::uint64_t count;
+  std::string name;
+  std::string sha256;
+
+  Shape shape() const {
+    return {static_cast<int>(extents[0]), static_cast<int>(extents[1]),
+            static_cast<int>(extents[2])};
+  }
+};
+
+std::string number(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+std::string filled(std::string text, std::size_t size) {
+  check(text.size() <= size, "a text fits its field");
+  text.resize(size, '\0');
+  return text;
+}
+
+std::string to_bytes(const Header& header) {
+  std::string text(kMagic);
+  text += number(kVersion, 4);
+  for (const std::uint32_t extent : header.extents) text += number(extent, 4);
+  text += number(0, 4) + number(header.count, 8);
+  text += filled(header.name, kNameBytes) + filled(header.sha256, kDigestBytes);
+  return filled(text, kHeaderBytes);
+}
+
+/// Takes fields off the beginning of a header.
+class Fields {
+ public:
+  explicit Fields(std::string_view header) : rest_(header) {}
+
+  std::string_view bytes(std::size_t size) {
+    const std::string_view field = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return field;
+  }
+
+  std::uint64_t number(std::size_t size) {
+    std::uint64_t value = 0;
+    const std::string_view field = bytes(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      value |= std::uint64_t{static_cast<unsigned char>(field[i])} << (8 * i);
+    }
+    return value;
+  }
+
+  /// Up to the zeros that fill it.
+  std::string text(std::size_t size) {
+    const std::string_view field = bytes(size);
+    return std::string(field.substr(0, field.find('\0')));
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+Header parse(std::span<const std::byte> file, const std::string& where) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::string expected = "a dataset file of convoy, of version 1";
+  if (!text.starts_with(kMagic)) {
+    throw bad_data(where, text.empty() ? "an empty file" : "a file of another kind",
+                   expected, kAgain);
+  }
+  if (text.size() < kHeaderBytes) {
+    throw bad_data(where, fmt::format("{} bytes", text.size()),
+                   fmt::format("a header of {} bytes", kHeaderBytes), kAgain);
+  }
+  Fields fields(text.substr(kMagic.size()));
+  if (const std::uint64_t version = fields.number(4); version != kVersion) {
+    throw bad_data(where, fmt::format("version {}", version), expected, kAgain);
+  }
+  Header header{};
+  for (std::uint32_t& extent : header.extents) {
+    extent = static_cast<std::uint32_t>(fields.number(4));
+  }
+  fields.bytes(4);
+  header.count = fields.number(8);
+  header.name = fields.text(kNameBytes);
+  header.sha256 = fields.text(kDigestBytes);
+  return header;
+}
+
+/// The length a header asks for. Each extent is held to what a shape can be, so that the
+/// product fits.
+unsigned __int128 bytes_after(const Header& header, const std::string& where) {
+  constexpr std::uint32_t kMost = 1 << 16;
+  unsigned __int128 image = 1;
+  for (const std::uint32_t extent : header.extents) {
+    if (extent == 0 || extent > kMost) {
+      throw bad_data(where, fmt::format("an extent of {}", extent),
+                     fmt::format("extents from 1 to {}", kMost), kAgain);
+    }
+  }
+  for (int i = 0; i < 3; ++i) image *= header.extents[i];
+  return (image + 1) * header.count;
+}
+
+void check_length(const Header& header, std::size_t found, const std::string& where) {
+  if (header.count == 0) throw bad_data(where, "no samples", "at least one", kAgain);
+  if (bytes_after(header, where) == found - kHeaderBytes) return;
+  throw bad_data(where, with_commas(found - kHeaderBytes) + " bytes after the header",
+                 fmt::format("{} labels and as many images of {}, as its header says",
+                             with_commas(header.count), to_text(header.shape())),
+                 kAgain);
+}
+
+void check_dataset(const Header& header, const std::string& name, std::size_t classes,
+                   const std::string& where) {
+  if (header.name != name) {
+    throw bad_data(where, "samples of " + header.name, "samples of " + name,
+                   "name another folder or data=" + header.name);
+  }
+  if (header.extents[3] == classes) return;
+  throw bad_data(where, fmt::format("{} classes", header.extents[3]),
+                 fmt::format("the {} classes of {}", classes, name), kAgain);
+}
+
+std::string digest_of(const Dataset& data) {
+  Sha256 digest;
+  digest.add(std::as_bytes(std::span(data.labels)));
+  digest.add(std::as_bytes(std::span(data.images)));
+  return digest.hex();
+}
+
+}  // namespace
+
+std::size_t compact_bytes(const Shape& shape, std::size_t count) {
+  return kHeaderBytes + count * (1 + shape.size());
+}
+
+void write_convoy_format(const fs::path& path, const Dataset& data) {
+  const Header header{.extents = {static_cast<std::uint32_t>(data.shape.channels),
+                                  static_cast<std::uint32_t>(data.shape.height),
+                                  static_cast<std::uint32_t>(data.shape.width),
+                                  static_cast<std::uint32_t>(data.classes.size())},
+                      .count = data.size(),
+                      .name = data.name,
+                      .sha256 = digest_of(data)};
+  AtomicFile file(path);
+  file.write(to_bytes(header));
+  file.write(std::as_bytes(std::span(data.labels)));
+  file.write(std::as_bytes(std::span(data.images)));
+  file.commit();
+}
+
+Dataset read_convoy_format(const fs::path& path, const std::string& name,
+                           const std::vector<std::string>& classes) {
+  const auto file = std::make_shared<const MappedFile>(path);
+  const Header header = parse(file->bytes(), path.string());
+  check_length(header, file->bytes().size(), path.string());
+  check_dataset(header, name, classes.size(), path.string());
+  const std::span<const std::uint8_t> body(
+      reinterpret_cast<const std::uint8_t*>(file->bytes().data()) + kHeaderBytes,
+      file->bytes().size() - kHeaderBytes);
+  check_labels(body.first(header.count), classes.size(), path.string());
+  return {.name = name,
+          .shape = header.shape(),
+          .classes = classes,
+          .images = {body.subspan(header.count), file},
+          .labels = {body.first(header.count), file}};
+}
+
+void verify_convoy_format(const fs::path& path, const std::string& hint) {
+  const MappedFile file(path);
+  const Header header = parse(file.bytes(), path.string());
+  const std::string digest = sha256_hex(file.bytes().subspan(kHeaderBytes));
+  if (digest == header.sha256) return;
+  throw bad_data(path.string(), "content with SHA-256 " + digest,
+                 "the SHA-256 " + header.sha256 + " that its header says", hint);
+}
+
+}  // namespace convoy

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compact: convoy's own file for one half of a dataset, made once and then mapped.
+//
+//   byte  0  "convoyds"         8
+//         8  version, 1         4   numbers are little-endian
+//        12  channels, height, width, classes   4 each
+//        28  0                  4
+//        32  count              8
+//        40  dataset's name    64   filled up with zeros
+//       104  SHA-256 of labels and images, as text   64
+//       168  0                 88
+//       256  labels            count
+//            images            count x channels x height x width
+//
+// The file is exactly that long. Opening it costs the same for any size: only labels are
+// looked at; the digest is for verify_convoy_format.
+
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+#include "convoy/data/dataset.h"
+
+namespace convoy {
+
+/// The length of such a file.
+std::size_t compact_bytes(const Shape& shape, std::size_t count);
+
+/// Writes a file that is whole under its name or absent.
+/// Requires: a name of at most 64 bytes.
+void write_convoy_format(const std::filesystem::path& path, const Dataset& data);
+
+/// Maps a file. Its images stay on disk until they are used.
+///
+/// Throws InputError: `storage` if it cannot be read, `data`, naming the file, if it is
+/// no such file, is not whole, holds another dataset than `name` with these classes, or a
+/// label is not below their number.
+Dataset read_convoy_format(const std::filesystem::path& path, const std::string& name,
+                           const std::vector<std::string>& classes);
+
+/// Throws InputError of kind `data` unless labels and images have the digest that the
+/// file says. Requires: read_convoy_format takes it.
+void verify_convoy_format(const std::filesystem::path& path, const std::string& hint);
+
+}  // namespace convoy

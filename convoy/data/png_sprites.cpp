@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/data/png_sprites.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "convoy/base/text.h"
+#include "convoy/data/checks.h"
+#include "convoy/data/gzip.h"
+#include "convoy/data/locate.h"
+#include "convoy/data/png_rows.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr Shape kShape{3, 32, 32};
+
+json parse_list(const PlainFile& file) try {
+  json list = json::parse(file.bytes().begin(), file.bytes().end());
+  if (list.is_array()) return list;
+  throw bad_data(file.path(), "JSON that is no list", "a JSON list of labels");
+} catch (const json::parse_error& error) {
+  throw bad_data(file.path(), fmt::format("no JSON at byte {}", error.byte),
+                 "a JSON list of labels", "bring the file again");
+}
+
+std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes) {
+  std::vector<std::uint8_t> labels;
+  for (const json& label : parse_list(file)) {
+    if (!label.is_number_unsigned() || label.get<std::uint64_t>() >= classes) {
+      throw bad_data(file.path(),
+                     fmt::format("label {} at sample {}", label.dump(), labels.size()),
+                     fmt::format("labels from 0 to {}", classes - 1));
+    }
+    labels.push_back(label.get<std::uint8_t>());
+  }
+  if (labels.empty()) throw bad_data(file.path(), "no labels", "at least one label");
+  return labels;
+}
+
+/// [pixel][channel] to [channel][pixel].
+void separate(std::span<const std::uint8_t> row, std::uint8_t* image) {
+  const std::size_t pixels = kShape.pixels();
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      image[channel * pixels + pixel] = row[3 * pixel + channel];
+    }
+  }
+}
+
+void check_width(const PngRows& sheet, const std::string& where) {
+  if (sheet.width() == kShape.pixels()) return;
+  throw bad_data(where, with_commas(sheet.width()) + " pixels a row",
+                 with_commas(kShape.pixels()) + " pixels a row, one image of 32 x 32");
+}
+
+[[noreturn]] void refuse_counts(const std::string& where, std::size_t labels,
+                                std::size_t images) {
+  throw bad_data(where, with_commas(labels) + " labels",
+                 with_commas(images) + " labels, one for each row of the images");
+}
+
+/// Writes a sheet's images to the beginning of `images`; returns how many.
+std::size_t read_png_sprite(const PlainFile& file, std::span<std::uint8_t> images) {
+  PngRows sheet(file.bytes(), file.path());
+  check_width(sheet, file.path());
+  if (sheet.height() > images.size() / kShape.size()) {
+    throw bad_data(file.path(), with_commas(sheet.height()) + " rows",
+                   fmt::format("at most {}, as many as labels are left",
+                               with_commas(images.size() / kShape.size())));
+  }
+  std::vector<std::uint8_t> row(kShape.size());
+  for (std::size_t i = 0; i < sheet.height(); ++i) {
+    sheet.next(row);
+    separate(row, images.data() + i * kShape.size());
+  }
+  sheet.finish();
+  return sheet.height();
+}
+
+}  // namespace
+
+Dataset read_png_sprites(const fs::path& folder, const std::vector<DataFile>& files,
+                         const std::vector<std::string>& classes) {
+  const PlainFile label_file(file_in(folder, files.back()));
+  std::vector<std::uint8_t> labels = read_labels(label_file, classes.size());
+  std::vector<std::uint8_t> images =
+      room_for(labels.size() * kShape.size(), label_file.path());
+  std::size_t count = 0;
+  for (const DataFile& file : std::span(files).first(files.size() - 1)) {
+    count += read_png_sprite(PlainFile(file_in(folder, file)),
+                             std::span(images).subspan(count * kShape.size()));
+  }
+  if (count != labels.size()) refuse_counts(label_file.path(), labels.size(), count);
+  return {.name = "",
+          .shape = kShape,
+          .classes = classes,
+          .images = std::move(images),
+          .labels = std::move(labels)};
+}
+
+}  // namespace convoy

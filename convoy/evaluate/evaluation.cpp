@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/evaluate/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kBatch = 256;
+
+/// Weights add up to one.
+std::vector<WeightedView> views_of(const EvaluationOptions& options) {
+  std::vector<WeightedView> views = {{View{}, 1}};
+  if (const int shift = options.shift; shift > 0) {
+    const auto moved = [](int by) {
+      return WeightedView{{.down = by, .right = by, .edges_mirror = true}, 0.25};
+    };
+    views = {{View{}, 0.5}, moved(shift), moved(-shift)};
+  }
+  if (!options.flip) return views;
+  const std::size_t unmirrored = views.size();
+  for (std::size_t i = 0; i < unmirrored; ++i) {
+    views[i].weight /= 2;
+    views.push_back(views[i]);
+    views.back().view.mirrored = true;
+  }
+  return views;
+}
+
+/// The class with the largest logit, the first of equals.
+std::size_t prediction(std::span<const double> logits) {
+  return static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin());
+}
+
+/// Whether the label is one of the kTop largest, where of equals the first are larger.
+bool is_in_top(std::span<const double> logits, std::size_t label) {
+  std::size_t larger = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    larger += logits[i] > logits[label] || (logits[i] == logits[label] && i < label);
+  }
+  return larger < kTop;
+}
+
+/// Softmax of one of the logits.
+double probability(std::span<const double> logits, std::size_t of) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit - logits[of]);
+  return 1 / sum;
+}
+
+double cross_entropy(std::span<const double> logits, std::size_t label) {
+  const double largest = std::ranges::max(logits);
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit - largest);
+  return std::log(sum) + largest - logits[label];
+}
+
+NetworkOptions evaluating(NetworkOptions options, const FlatBuffer& statistics) {
+  options.most_samples = kBatch;
+  options.training = false;
+  options.label_smoothing = 0;
+  options.statistics = &statistics;
+  return options;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const Model& model, const Layout& layout,
+                     const EvaluationOptions& options, ThreadTeam& team)
+    : statistics_(build_statistics_layout(model)),
+      network_(model, layout, evaluating(options.network, statistics_), team),
+      image_(model.input),
+      classes_(static_cast<std::size_t>(class_count(model))),
+      views_(views_of(options)),
+      keep_predictions_(options.predictions),
+      seen_(views_.size() > 1 ? kBatch * image_.size() : 0),
+      logits_(kBatch * classes_),
+      predictions_(kBatch) {}
+
+std::size_t EvaluationSet::batches() const {
+  return (samples.size() + kBatch - 1) / kBatch;
+}
+
+Range EvaluationSet::samples_of(Range of_batches) const {
+  return {std::min(samples.size(), of_batches.begin * kBatch),
+          std::min(samples.size(), of_batches.end * kBatch)};
+}
+
+EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
+  std::vector<std::uint32_t> all(data.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return {data, std::move(all), normalization};
+}
+
+std::size_t Evaluator::bytes() const {
+  return network_.arena_bytes() + seen_.size() * sizeof(float) +
+         logits_.size() * sizeof(double);
+}
+
+EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights) {
+  EvaluationPart whole = run_part(set, {0, set.batches()}, weights);
+  EvaluationResult result{.sum = {},
+                          .matrix = std::move(whole.matrix),
+                          .in_top = whole.in_top,
+                          .predictions = std::move(whole.predictions)};
+  for (const LossSum& batch : whole.batches) result.sum += batch;
+  result.shares = {result.sum};
+  return result;
+}
+
+EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
+                                   const Weights& weights) {
+  std::ranges::copy(weights.statistics.numbers(), statistics_.data());
+  EvaluationPart part{.batches = {}, .matrix = ConfusionMatrix(set.data.classes)};
+  if (batches.size() == 0) return part;
+  const Range range = set.samples_of(batches);
+  std::span samples = std::span(set.samples).subspan(range.begin, range.size());
+  Loader loader(
+      set.data, {samples.begin(), samples.end()},
+      {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
+  loader.start_epoch(0);
+  const Images images = {set.data, PixelTables(set.data.shape, set.normalization)};
+  while (const Batch* batch = loader.next()) {
+    const std::span of_batch = samples.first(batch->count);
+    part.batches.push_back(views_.size() > 1
+                               ? mean_of_views(*batch, of_batch, images, weights.values)
+                               : plain(*batch, weights.values));
+    note(*batch, of_batch, part);
+    samples = samples.subspan(batch->count);
+  }
+  return part;
+}
+
+LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
+  PassListener nobody;
+  const LossSum sum = network_.forward({batch.images, batch.labels}, values, {}, nobody);
+  std::ranges::fill(logits_, 0.0);
+  add_logits(batch.count, 1);
+  std::ranges::copy(network_.predictions().first(batch.count), predictions_.begin());
+  return sum;
+}
+
+LossSum Evaluator::mean_of_views(const Batch& batch,
+                                 std::span<const std::uint32_t> samples,
+                                 const Images& images, const FlatBuffer& values) {
+  const std::span seen = std::span(seen_).first(batch.images.size());
+  std::ranges::fill(logits_, 0.0);
+  PassListener nobody;
+  for (const auto& [view, weight] : views_) {
+    for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
+      images.pixels.write(images.data.image(samples[i]), view,
+                          seen.data() + i * image_.size());
+    }
+    const std::span<const float> shown = view == View{} ? batch.images : seen;
+    network_.forward({shown, batch.labels}, values, {}, nobody);
+    add_logits(batch.count, weight);
+  }
+  LossSum sum;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const auto label = static_cast<std::size_t>(batch.labels[i]);
+    const std::size_t predicted = prediction(logits_of(i));
+    sum += {cross_entropy(logits_of(i), label), predicted == label ? 1u : 0u, 1};
+    predictions_[i] = static_cast<std::int32_t>(predicted);
+  }
+  return sum;
+}
+
+void Evaluator::add_logits(std::size_t samples, double factor) {
+  for (std::size_t i = 0; i < samples * classes_; ++i) {
+    logits_[i] += factor * network_.logit(i / classes_, i % classes_);
+  }
+}
+
+std::span<const double> Evaluator::logits_of(std::size_t sample) const {
+  return std::span(logits_).subspan(sample * classes_, classes_);
+}
+
+/// Counts what was said of the last batch.
+void Evaluator::note(const Batch& batch, std::span<const std::uint32_t> samples,
+                     EvaluationPart& part) const {
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const std::int32_t truth = batch.labels[i], predicted = predictions_[i];
+    part.matrix.add(truth, predicted);
+    part.in_top += is_in_top(logits_of(i), static_cast<std::size_t>(truth));
+    if (!keep_predictions_) continue;
+    const double sure = probability(logits_of(i), static_cast<std::size_t>(predicted));
+    part.predictions.push_back({samples[i], truth, predicted, static_cast<float>(sure)});
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluation: a network's loss and predictions over a whole set, each sample exactly
+// once.
+//
+// A set is a row of batches. Their losses are added in that order, so that it does not
+// matter who evaluated which of them.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/data/dataset.h"
+#include "convoy/loader/augmentation.h"
+#include "convoy/loader/loader.h"
+#include "convoy/loader/pixels.h"
+#include "convoy/network/network.h"
+#include "convoy/report/classification.h"
+#include "convoy/system/thread_team.h"
+
+namespace convoy {
+
+/// What was said of one sample.
+struct Prediction {
+  std::uint32_t sample = 0;  // its number in the dataset
+  std::int32_t truth = 0, predicted = 0;
+  float probability = 0;  // of the predicted class
+};
+
+/// How many classes the true one has to be among, to count for top-5 accuracy.
+inline constexpr std::size_t kTop = 5;
+
+struct EvaluationResult {
+  LossSum sum;
+  ConfusionMatrix matrix;
+  std::uint64_t in_top = 0;               // true class among the kTop largest logits
+  std::vector<Prediction> predictions{};  // of all samples in order, if asked for
+  std::vector<LossSum> shares{};          // of the sum, by rank
+};
+
+/// What some of a set's batches gave.
+struct EvaluationPart {
+  std::vector<LossSum> batches;  // batch after batch
+  ConfusionMatrix matrix;
+  std::uint64_t in_top = 0;
+  std::vector<Prediction> predictions{};
+};
+
+/// What is evaluated: samples of a dataset, normalised, in batches of a fixed size.
+struct EvaluationSet {
+  const Dataset& data;
+  std::vector<std::uint32_t> samples;
+  Normalization normalization;
+
+  std::size_t batches() const;
+  /// The samples of some of the batches, by number of sample in the set.
+  Range samples_of(Range of_batches) const;
+};
+
+/// All samples of a dataset.
+EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
+
+/// A way to see an image, and what it counts.
+struct WeightedView {
+  View view;
+  double weight = 1;
+};
+
+struct EvaluationOptions {
+  bool flip = false;  // logits are the mean of those of an image and its mirror image
+  /// 0: none; else views moved by so many pixels both ways along the diagonal count a
+  /// quarter each.
+  int shift = 0;
+  bool predictions = false;  // keep what was said of each sample
+  /// How to compute; how many samples at once is the evaluator's own.
+  NetworkOptions network{};
+};
+
+class Evaluator {
+ public:
+  /// Borrows everything but options for as long as it lives.
+  Evaluator(const Model& model, const Layout& layout, const EvaluationOptions& options,
+            ThreadTeam& team);
+
+  EvaluationResult run(const EvaluationSet& set, const Weights& weights);
+
+  /// Only some of the set's batches, by number.
+  EvaluationPart run_part(const EvaluationSet& set, Range batches,
+                          const Weights& weights);
+
+  bool keeps_predictions() const { return keep_predictions_; }
+  std::size_t bytes() const;
+
+ private:
+  /// Where views of images come from.
+  struct Images {
+    const Dataset& data;
+    PixelTables pixels;
+  };
+
+  LossSum plain(const Batch& batch, const FlatBuffer& values);
+  LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
+                        const Images& images, const FlatBuffer& values);
+  void add_logits(std::size_t samples, double factor);
+  std::span<const double> logits_of(std::size_t sample) const;
+  void note(const Batch& batch, std::span<const std::uint32_t> samples,
+            EvaluationPart& part) const;
+
+  FlatBuffer statistics_;  // a copy of those at work, for the network
+  Network network_;
+  Shape image_;
+  std::size_t classes_;
+  std::vector<WeightedView> views_;
+  bool keep_predictions_;
+  std::vector<float> seen_;                // a batch of images in a view
+  std::vector<double> logits_;             // [sample][class], of the last batch
+  std::vector<std::int32_t> predictions_;  // the same
+};
+
+}  // namespace convoy

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/evaluate/shared_evaluation.h"
+
+#include <numeric>
+
+namespace convoy {
+namespace {
+
+/// Puts equally many items of each rank one rank after the other.
+template <class Item>
+std::vector<Item> gathered(Comm& comm, std::span<const Item> own) {
+  std::vector<Item> all(own.size() * static_cast<std::size_t>(comm.ranks()));
+  comm.all_gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+/// Items of `own`, of which each rank has at most `most`, in the order of the ranks;
+/// `count_of` says how many a rank has.
+template <class Item, class Count>
+std::vector<std::vector<Item>> gathered_lists(Comm& comm, std::vector<Item> own,
+                                              std::size_t most, const Count& count_of) {
+  own.resize(most);
+  const std::vector<Item> all = gathered<Item>(comm, own);
+  std::vector<std::vector<Item>> lists;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.ranks()); ++rank) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * most);
+    lists.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count_of(rank)));
+  }
+  return lists;
+}
+
+/// Adds the batches' sums in order, and those of each rank.
+void add_batches(Comm& comm, std::size_t batches, std::vector<LossSum> own,
+                 EvaluationResult& result) {
+  const auto count_of = [&](std::size_t rank) {
+    return even_part(batches, static_cast<std::size_t>(comm.ranks()), rank).size();
+  };
+  // Ranks have nearly equally many; the first has most.
+  for (const auto& list : gathered_lists(comm, std::move(own), count_of(0), count_of)) {
+    LossSum& share = result.shares.emplace_back();
+    for (const LossSum& batch : list) {
+      result.sum += batch;
+      share += batch;
+    }
+  }
+}
+
+void add_predictions(Comm& comm, const EvaluationSet& set, std::vector<Prediction> own,
+                     EvaluationResult& result) {
+  const auto count_of = [&](std::size_t rank) {
+    return set
+        .samples_of(
+            even_part(set.batches(), static_cast<std::size_t>(comm.ranks()), rank))
+        .size();
+  };
+  for (const auto& list : gathered_lists(comm, std::move(own), count_of(0), count_of)) {
+    result.predictions.insert(result.predictions.end(), list.begin(), list.end());
+  }
+}
+
+ConfusionMatrix sum_of_matrices(Comm& comm, const ConfusionMatrix& own) {
+  const std::vector<std::uint64_t> all = gathered(comm, own.counts());
+  ConfusionMatrix sum(own.classes());
+  const auto classes = static_cast<std::size_t>(own.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t cell = i % (classes * classes);
+    sum.add(static_cast<int>(cell / classes), static_cast<int>(cell % classes), all[i]);
+  }
+  return sum;
+}
+
+std::uint64_t sum_of(Comm& comm, std::uint64_t own) {
+  const std::vector<std::uint64_t> all =
+      gathered<std::uint64_t>(comm, std::span(&own, 1));
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
+                          Evaluator& evaluator, Comm& comm) {
+  const Range own = even_part(set.batches(), static_cast<std::size_t>(comm.ranks()),
+                              static_cast<std::size_t>(comm.rank()));
+  EvaluationPart part = evaluator.run_part(set, own, weights);
+  EvaluationResult result{.sum = {},
+                          .matrix = sum_of_matrices(comm, part.matrix),
+                          .in_top = sum_of(comm, part.in_top)};
+  add_batches(comm, set.batches(), std::move(part.batches), result);
+  if (evaluator.keeps_predictions()) {
+    add_predictions(comm, set, std::move(part.predictions), result);
+  }
+  return result;
+}
+
+}  // namespace convoy

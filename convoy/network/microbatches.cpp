@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/microbatches.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "convoy/base/error.h"
+#include "convoy/network/add_to.h"
+#include "convoy/params/reduction_tree.h"
+
+namespace convoy {
+namespace {
+
+/// Forwards everything but gradient_ready: for passes whose gradients are not final.
+class WithoutGradients : public PassListener {
+ public:
+  explicit WithoutGradients(PassListener& listener) : listener_(listener) {}
+
+  void before_forward(UnitId unit) override { listener_.before_forward(unit); }
+  void after_forward(UnitId unit) override { listener_.after_forward(unit); }
+  void before_backward(UnitId unit) override { listener_.before_backward(unit); }
+
+ protected:
+  PassListener& listener_;
+};
+
+/// Levels below the root of a full binary tree.
+std::size_t height(std::size_t leaves) {
+  return static_cast<std::size_t>(std::bit_width(leaves) - 1);
+}
+
+}  // namespace
+
+/// Adds the sums of the micro-batches before to each segment as it is ready, then passes
+/// it on.
+class Microbatches::LastMicrobatch final : public WithoutGradients {
+ public:
+  LastMicrobatch(Microbatches& microbatches, FlatBuffer& gradients,
+                 PassListener& listener)
+      : WithoutGradients(listener), microbatches_(microbatches), gradients_(gradients) {}
+
+  void gradient_ready(SegmentId segment) override {
+    const Range range = microbatches_.layout_.segment(segment).range;
+    // The last micro-batch is the deepest leaf: the smallest sub-tree on its left comes
+    // first.
+    for (std::size_t i = microbatches_.spine_.size(); i-- > 0;) {
+      microbatches_.add(range, microbatches_.spine_[i].gradients, gradients_);
+    }
+    listener_.gradient_ready(segment);
+  }
+
+ private:
+  Microbatches& microbatches_;
+  FlatBuffer& gradients_;
+};
+
+Microbatches::Microbatches(Network& network, const Layout& layout,
+                           const MicrobatchPart& part, ThreadTeam& team)
+    : network_(network),
+      layout_(layout),
+      part_(part),
+      team_(team),
+      subtrees_(whole_subtrees(part.microbatches, part.own)) {
+  check(!subtrees_.empty(), "someone who runs micro-batches has at least one");
+  reserve_buffers(layout, network.statistics_layout());
+  losses_.reserve(part.own.size());
+}
+
+void Microbatches::reserve_buffers(const Layout& layout, const Layout& statistics) {
+  const auto make = [&] {
+    return MicrobatchSums{FlatBuffer(layout), FlatBuffer(statistics)};
+  };
+  // All sub-trees that are run as such have as many leaves as a power of two.
+  std::size_t most_leaves = 1;
+  for (const Range& subtree : subtrees_) {
+    partials_.push_back(make());
+    if (subtree != subtrees_.back()) most_leaves = std::max(most_leaves, subtree.size());
+  }
+  for (Range left = subtrees_.back(); left.size() > 1; left.begin = tree_split(left)) {
+    spine_.push_back(make());
+    most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
+  }
+  for (std::size_t i = 0; i < height(most_leaves); ++i) sub_sums_.push_back(make());
+}
+
+PartialSums Microbatches::sums(FlatBuffer MicrobatchSums::*kind) {
+  std::vector<FlatBuffer*> buffers;
+  for (MicrobatchSums& partial : partials_) buffers.push_back(&(partial.*kind));
+  return PartialSums(std::move(buffers));
+}
+
+LossSum Microbatches::run(const BatchShare& batch, const FlatBuffer& values,
+                          const RngKey& key, PassListener& listener) {
+  run({batch, values, key, listener});
+  LossSum loss;
+  for (const LossSum& of_microbatch : losses_) loss += of_microbatch;
+  return loss;
+}
+
+void Microbatches::compute_batch_stats(const BatchShare& batch, const FlatBuffer& values,
+                                       const RngKey& key, PassListener& listener) {
+  run({batch, values, key, listener, /*backward=*/false});
+}
+
+void Microbatches::run(const Step& step) {
+  check(part_.samples(step.batch.whole).size() == step.batch.own.count(),
+        "a share has the samples of its micro-batches");
+  losses_.clear();
+  for (std::size_t i = 0; i + 1 < subtrees_.size(); ++i) {
+    run_subtree(step, subtrees_[i], partials_[i], 0);
+  }
+  run_last_subtree(step);
+}
+
+void Microbatches::run_last_subtree(const Step& step) {
+  Range left = subtrees_.back();
+  for (MicrobatchSums& sum : spine_) {
+    run_subtree(step, {left.begin, tree_split(left)}, sum, 0);
+    left.begin = tree_split(left);
+  }
+  auto& [gradients, statistics] = partials_.back();
+  LastMicrobatch last(*this, gradients, step.listener);
+  forward_microbatch(step, left.begin, statistics, last);
+  for (std::size_t i = spine_.size(); i-- > 0;) {
+    add({0, statistics.size()}, spine_[i].statistics, statistics);
+  }
+  backward_microbatch(step, gradients, last);
+}
+
+void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchSums& sums,
+                               std::size_t depth) {
+  if (microbatches.size() == 1) {
+    WithoutGradients quiet(step.listener);
+    forward_microbatch(step, microbatches.begin, sums.statistics, quiet);
+    backward_microbatch(step, sums.gradients, quiet);
+    return;
+  }
+  const std::size_t middle = tree_split(microbatches);
+  MicrobatchSums& left = sub_sums_[depth];
+  run_subtree(step, {microbatches.begin, middle}, left, depth + 1);
+  run_subtree(step, {middle, microbatches.end}, sums, depth + 1);
+  if (step.backward) add({0, layout_.size()}, left.gradients, sums.gradients);
+  add({0, sums.statistics.size()}, left.statistics, sums.statistics);
+}
+
+/// `found` gets what the batch norms found in the microbatch: nothing, if it has no
+/// samples.
+void Microbatches::forward_microbatch(const Step& step, std::size_t microbatch,
+                                      FlatBuffer& found, PassListener& listener) {
+  const std::size_t first = part_.samples(step.batch.whole).begin;
+  const Range samples = part_.samples_of(microbatch, step.batch.whole);
+  RngKey key = step.key;
+  key.microbatch += static_cast<std::uint32_t>(microbatch);
+  losses_.push_back(
+      network_.forward(step.batch.own.part({samples.begin - first, samples.end - first}),
+                       step.values, key, listener));
+  if (samples.size() == 0) {
+    std::fill_n(found.data(), found.size(), 0.0f);
+  } else {
+    std::ranges::copy(network_.batch_statistics().numbers(), found.data());
+  }
+}
+
+void Microbatches::backward_microbatch(const Step& step, FlatBuffer& gradients,
+                                       PassListener& listener) {
+  if (!step.backward) return;
+  const float scale = 1.0f / static_cast<float>(step.batch.whole);
+  network_.backward(scale, step.values, gradients, listener);
+}
+
+void update_running_stats(std::span<const float> sum, std::size_t microbatches,
+                          std::span<float> running, float rate) {
+  check(running.size() == sum.size(), "statistics fit the network");
+  const double part = 1.0 / static_cast<double>(microbatches);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const auto mean = static_cast<float>(sum[i] * part);
+    running[i] += rate * (mean - running[i]);
+  }
+}
+
+void Microbatches::update_running_stats(std::size_t batch, FlatBuffer& running,
+                                        float rate) const {
+  convoy::update_running_stats(partials_.back().statistics.numbers(),
+                               std::min(batch, part_.microbatches),
+                               running.view({0, running.size()}), rate);
+}
+
+/// right = left + right, elementwise.
+void Microbatches::add(Range range, const FlatBuffer& left, FlatBuffer& right) {
+  add_to(team_, left.data() + range.begin, right.data() + range.begin, range.size());
+}
+
+}  // namespace convoy

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Microbatches: several slices of a batch, each computed on its own, as one voice.
+//
+// A batch is cut into micro-batches; each runs forward and backward alone, and what they
+// give is added along the reduction tree (base/reduction_tree.h), so that a sum depends
+// on the number of micro-batches only, not on who computed which. Whoever has only some
+// of a batch's micro-batches adds what lies in whole sub-trees and is left with a few
+// partial sums:
+//
+//            +               five micro-batches, of which one has 2, 3 and 4:
+//          /   \.            two partial sums, (2+3) and 4
+//         +     4
+//       /   \.
+//      +     +
+//     0 1   2 3
+//
+// Gradients are added that way, and so are the moments that batch norms found.
+//
+// To whoever listens, a step is one pass whose units finish in order: gradient_ready
+// comes in the last micro-batch only, when all partial sums of that segment are final.
+// The statistics' sums are final before the first of them.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "convoy/network/network.h"
+#include "convoy/params/microbatch_part.h"
+#include "convoy/params/partial_sums.h"
+
+namespace convoy {
+
+/// The samples of the micro-batches that run here, and how many the whole batch has.
+struct BatchShare {
+  /// A batch that is all here.
+  BatchShare(const Samples& all) : own(all), whole(all.count()) {}
+  BatchShare(const Samples& own, std::size_t whole) : own(own), whole(whole) {}
+
+  Samples own;
+  std::size_t whole;
+};
+
+/// Has running statistics follow the mean of what so many micro-batches found, given the
+/// sum.
+void update_running_stats(std::span<const float> sum, std::size_t microbatches,
+                          std::span<float> running, float rate = kStatisticsRate);
+
+class Microbatches {
+ public:
+  /// Borrows everything but `part` for as long as it lives.
+  Microbatches(Network& network, const Layout& layout, const MicrobatchPart& part,
+               ThreadTeam& team);
+
+  /// One pass over the own micro-batches of a batch: their part of the gradients of the
+  /// whole batch's mean loss, overwriting. Returns the loss of their samples.
+  /// `key.microbatch` is the number of the batch's first micro-batch.
+  LossSum run(const BatchShare& batch, const FlatBuffer& values, const RngKey& key,
+              PassListener& listener);
+
+  /// As run(), but forward only: what batch norms find with these values.
+  void compute_batch_stats(const BatchShare& batch, const FlatBuffer& values,
+                           const RngKey& key, PassListener& listener);
+
+  /// Of the last run(), micro-batch by micro-batch.
+  std::span<const LossSum> losses() const { return losses_; }
+
+  PartialSums gradients() { return sums(&MicrobatchSums::gradients); }
+  PartialSums batch_stats() { return sums(&MicrobatchSums::statistics); }
+
+  /// Has the running statistics follow the mean of what all micro-batches of a batch
+  /// found. Requires: batch_stats().whole() is the sum over all of them.
+  void update_running_stats(std::size_t batch, FlatBuffer& running,
+                            float rate = kStatisticsRate) const;
+
+  /// Memory of all gradients.
+  std::size_t gradient_bytes() const {
+    return (partials_.size() + spine_.size() + sub_sums_.size()) * layout_.size() *
+           sizeof(float);
+  }
+
+  /// Samples of the longest micro-batch of a batch.
+  static std::size_t most_samples(std::size_t batch, std::size_t microbatches) {
+    return (batch + microbatches - 1) / microbatches;
+  }
+
+ private:
+  class LastMicrobatch;
+
+  /// Over some micro-batches.
+  struct MicrobatchSums {
+    FlatBuffer gradients, statistics;
+  };
+
+  struct Step {
+    const BatchShare& batch;
+    const FlatBuffer& values;
+    RngKey key;
+    PassListener& listener;
+    bool backward = true;  // or forward alone
+  };
+
+  void run(const Step& step);
+  void reserve_buffers(const Layout& layout, const Layout& statistics);
+  PartialSums sums(FlatBuffer MicrobatchSums::*kind);
+  void run_subtree(const Step& step, Range microbatches, MicrobatchSums& sums,
+                   std::size_t depth);
+  void run_last_subtree(const Step& step);
+  void forward_microbatch(const Step& step, std::size_t microbatch, FlatBuffer& found,
+                          PassListener& listener);
+  void backward_microbatch(const Step& step, FlatBuffer& gradients,
+                           PassListener& listener);
+  void add(Range range, const FlatBuffer& left, FlatBuffer& right);
+
+  Network& network_;
+  const Layout& layout_;
+  MicrobatchPart part_;
+  ThreadTeam& team_;
+  std::vector<Range> subtrees_;           // the whole ones among the own micro-batches
+  std::vector<MicrobatchSums> partials_;  // of each of them
+  // Of the last subtree: sums of the left sub-trees on the way to its last micro-batch.
+  std::vector<MicrobatchSums> spine_;
+  std::vector<MicrobatchSums> sub_sums_;  // by depth inside any other sub-tree
+  std::vector<LossSum> losses_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ParamGroups: which parts of the flat buffer an optimizer updates in which manner.
+//
+// Neighbouring segments updated in one manner are one stretch, padding included, so
+// that a loop over numbers is as long as it can be:
+//
+//   | a.weight  a.bias | b.weight | b.bias padding | c.weight      segments
+//   |     decays       |  frozen  |          decays                stretches
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "convoy/base/range.h"
+#include "convoy/params/layout.h"
+#include "convoy/system/thread_team.h"
+
+namespace convoy {
+
+/// Elements a task takes: a few streams of this length fit the second-level cache.
+inline constexpr std::size_t kOptimizerChunk = 16 << 10;
+
+/// Calls work(range) for `range` cut into chunks, on all threads.
+template <class Work>
+void run_chunks(ThreadTeam& team, Range range, const Work& work) {
+  const std::size_t chunks = (range.size() + kOptimizerChunk - 1) / kOptimizerChunk;
+  team.run(chunks, [&](std::size_t chunk, int) {
+    const std::size_t begin = range.begin + chunk * kOptimizerChunk;
+    work(Range{begin, std::min(range.end, begin + kOptimizerChunk)});
+  });
+}
+
+/// What an optimizer does differently from parameter to parameter.
+struct ParameterOptions {
+  float weight_decay = 0;
+  bool decay_only_weights = false;    // biases and norms keep out of the decay
+  float bias_rate_factor = 1;         // multiplies the rate of biases and norms' shifts
+  std::optional<SegmentId> frozen{};  // keeps its values
+};
+
+/// How a stretch is updated.
+struct GroupOptions {
+  float weight_decay = 0;
+  float rate_factor = 1;
+  bool frozen = false;
+
+  bool operator==(const GroupOptions&) const = default;
+};
+
+class ParamGroups {
+ public:
+  ParamGroups(const Layout& layout, const ParameterOptions& options);
+
+  /// Calls work(part, manner) for each part of `range` that is updated in one
+  /// manner, in order. What is frozen is left out.
+  template <class Work>
+  void visit(Range range, const Work& work) const {
+    auto stretch =
+        std::ranges::upper_bound(stretches_, range.begin, {}, &ParamGroup::end);
+    for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
+      const std::size_t end = std::min(range.end, stretch->end);
+      if (!stretch->manner.frozen) work(Range{begin, end}, stretch->manner);
+      begin = end;
+    }
+  }
+
+ private:
+  struct ParamGroup {
+    std::size_t end;  // it begins where the one before ends
+    GroupOptions manner;
+  };
+
+  std::vector<ParamGroup> stretches_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reduction tree: the order in which the micro-batches of a batch are added.
+//
+// A binary tree over micro-batch numbers, split at the largest power of two below the
+// count. It depends on the number of micro-batches alone, so a sum along it does not
+// depend on who computed which microbatch:
+//
+//            +               five microbatches: ((0+1)+(2+3)) + 4
+//          /   \.
+//         +     4
+//       /   \.
+//      +     +
+//     0 1   2 3
+
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <vector>
+
+#include "convoy/base/range.h"
+
+namespace convoy {
+
+/// Where the sub-tree over `microbatches` splits. Requires: at least two micro-batches.
+inline std::size_t tree_split(Range microbatches) {
+  return microbatches.begin + std::bit_floor(microbatches.size() - 1);
+}
+
+/// The largest sub-trees of the tree over `microbatches` micro-batches that lie whole in
+/// `part`, in micro-batch order: what one who computed that part can add without the
+/// others.
+std::vector<Range> whole_subtrees(std::size_t microbatches, Range part);
+
+}  // namespace convoy

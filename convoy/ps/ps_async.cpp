@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/ps_async.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
+    : ServerUpdates(parts, service),
+      schedule_(parts.settings, parts.work, service.workers),
+      server_(async_server_options(parts.settings, parts.work.layout, schedule_),
+              {parts.work.layout, own_, parts.values, parts.optimizer, parts.clip},
+              parts.team),
+      pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {}
+
+std::size_t PsAsync::samples_per_epoch() const {
+  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+}
+
+std::vector<std::size_t> PsAsync::partials() const {
+  return std::vector<std::size_t>(workers(), 1);
+}
+
+std::vector<std::size_t> PsAsync::microbatches_by_worker() const {
+  return std::vector<std::size_t>(workers(), schedule_.microbatches);
+}
+
+std::optional<Update> PsAsync::make(const StepRequest& order) {
+  while (true) {
+    const auto arrival = next_arrival();
+    if (!arrival) {
+      if (should_stop(order) || nobody_is_left()) return std::nullopt;
+    } else if (arrival->kind != Arrival::Kind::push) {
+      receive(*arrival);
+    } else if (auto made = apply(*arrival, order)) {
+      return made;
+    }
+  }
+}
+
+void PsAsync::attend() {
+  while (const auto arrival = waiting_change()) receive(*arrival);
+}
+
+/// One that joins or is lost. Who has done all here may have died before another server
+/// had its last batch: it does that once more.
+void PsAsync::receive(const Arrival& arrival) {
+  const int worker = arrival.worker;
+  const bool joined = arrival.kind == Arrival::Kind::joined;
+  server_.set_connected(worker, joined);
+  std::erase(waiting_, worker);
+  if (joined && has_others() && server_.is_done(worker)) {
+    const std::uint64_t done = server_.sequences()[static_cast<std::size_t>(worker)];
+    port().assign(worker, {.sequence = done - 1, .version = server_.version()},
+                  own_values());
+  } else if (joined && !server_.is_done(worker)) {
+    // At once, however far ahead: another server may wait for the batch it has not had.
+    port().assign(worker, server_.pull(worker), own_values());
+  }
+  release_waiting();
+}
+
+std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& order) {
+  const int worker = arrival.worker;
+  std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
+  const Applied applied = server_.push(worker, arrival.push, gradients_, order.rates);
+  if (applied.fate == PushFate::refused) {
+    port().refuse(worker, applied.why);
+    return std::nullopt;
+  }
+  if (applied.fate == PushFate::repeated) {
+    give_work(worker);
+    return std::nullopt;
+  }
+  Update made{.rate = applied.rate, .first_reporter = static_cast<std::size_t>(worker)};
+  for (const MicrobatchLoss& microbatch : arrival.push.microbatches) {
+    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
+  }
+  follow(arrival.statistics, std::min(made.loss.samples, schedule_.microbatches));
+  note(worker, arrival.push);
+  give_work(worker);
+  release_waiting();
+  made.reports = reports().subspan(made.first_reporter, 1);
+  made.diverged = !std::isfinite(made.loss.loss);
+  made.seconds = since_update_.seconds();
+  since_update_.restart();
+  agree(order, made);
+  return made;
+}
+
+/// Who is too far ahead waits; who has done all waits for the end of the run, so that all
+/// end alike.
+void PsAsync::give_work(int worker) {
+  if (server_.is_done(worker)) return;
+  if (!server_.may_go_on(worker)) {
+    waiting_.push_back(worker);
+    return;
+  }
+  port().assign(worker, server_.pull(worker), own_values());
+}
+
+void PsAsync::release_waiting() {
+  for (const int worker : std::exchange(waiting_, {})) give_work(worker);
+}
+
+/// Whether those with batches left have been missing for too long. Others are not held up
+/// by them, but at the end there is nobody else.
+bool PsAsync::nobody_is_left() {
+  const ClusterSettings& cluster = parts_.settings.cluster;
+  std::string missing;
+  bool any_came = false;
+  for (int worker = 0; worker < static_cast<int>(workers()); ++worker) {
+    const bool came = liveness_.has_come(worker);
+    any_came = any_came || came;
+    if (server_.is_done(worker)) continue;
+    const double limit = came ? cluster.operation_timeout : cluster.timeout;
+    if (liveness_.seconds_missing(worker) < limit) return false;
+    missing += fmt::format("{}worker {}", missing.empty() ? "" : ", ", worker);
+  }
+  if (missing.empty()) return false;
+  if (!any_came) throw PeerError(parts_.comm.ranks(), "no worker has come");
+  missing += " did not come back";
+  if (has_others()) throw PeerError(kAnyRank, missing);  // they leave at other steps
+  missing_ = missing;
+  return true;
+}
+
+/// Servers that have made as many updates need not have made the same ones.
+void PsAsync::share_counts() {
+  const std::vector<std::uint64_t> own = server_.sequences();
+  parts_.comm.all_gather(std::as_bytes(std::span(own)),
+                         std::as_writable_bytes(std::span(pushes_)));
+}
+
+nlohmann::ordered_json PsAsync::state() const {
+  return {{"workers", workers()}, {"pushes", pushes_}};
+}
+
+/// The pushes of a checkpoint, [server][worker]; none if it is not of such a run.
+std::vector<std::uint64_t> PsAsync::pushes_in(const nlohmann::ordered_json& state,
+                                              std::size_t step) const {
+  try {
+    if (!state.is_object() || state.at("workers") != workers()) return {};
+    const auto pushes = state.at("pushes").get<std::vector<std::uint64_t>>();
+    if (pushes.size() != pushes_.size()) return {};
+    for (std::size_t first = 0; first < pushes.size(); first += workers()) {
+      const auto of_server = std::span(pushes).subspan(first, workers());
+      if (std::reduce(of_server.begin(), of_server.end()) != step) return {};
+    }
+    return pushes;
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+}
+
+void PsAsync::restore(const nlohmann::ordered_json& state, std::size_t step) {
+  const std::vector<std::uint64_t> pushes = pushes_in(state, step);
+  if (pushes.empty()) {
+    throw InputError(
+        InputKind::settings,
+        {.where = "train.resume",
+         .found = fmt::format("{} workers and {} servers of ps_async", workers(),
+                              parts_.comm.ranks()),
+         .expected = "the strategy, the workers and the servers that the run had",
+         .hint = "everyone goes on where they were: -n and ps.servers stay the same"});
+  }
+  pushes_ = pushes;
+  const auto own = static_cast<std::size_t>(parts_.comm.rank()) * workers();
+  server_.restore(step, std::span(pushes_).subspan(own, workers()));
+}
+
+UpdateMemory PsAsync::memory() const {
+  const std::size_t copies = async_server_bytes(
+      async_server_options(parts_.settings, parts_.work.layout, schedule_),
+      parts_.work.layout, own_);
+  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies};
+}
+
+std::string PsAsync::plan() const {
+  const PsSettings& ps = parts_.settings.ps;
+  return fmt::format(
+      "cluster   {} worker{}, {} server{}, strategy {}, partition {}, staleness bound "
+      "{}\n"
+      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
+      parts_.comm.ranks() == 1 ? "" : "s", strategy(), parts_.settings.data.partition,
+      ps.max_staleness, parts_.settings.train.batch_size, ps.compensation);
+}
+
+nlohmann::ordered_json PsAsync::step_fields() {
+  return take_staleness_fields(server_.staleness());
+}
+
+nlohmann::ordered_json PsAsync::summary_fields() const {
+  nlohmann::ordered_json fields = ServerUpdates::summary_fields();
+  fields["staleness"] = staleness_json(server_.staleness());
+  return fields;
+}
+
+}  // namespace convoy

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PsAsync: a server that makes an update of every push, in order of arrival.
+
+#pragma once
+
+#include "convoy/ps/async_server.h"
+#include "convoy/ps/server_updates.h"
+#include "convoy/ps/worker_schedule.h"
+
+namespace convoy {
+
+class PsAsync final : public ServerUpdates {
+ public:
+  PsAsync(const TrainingContext& parts, const ServiceOptions& service);
+
+  std::string strategy() const override { return kPsAsync; }
+  std::size_t per_epoch() const override { return schedule_.per_epoch(); }
+  std::size_t samples_per_epoch() const override;
+  std::size_t microbatches() const override { return schedule_.microbatches; }
+  std::optional<Update> make(const StepRequest& order) override;
+  std::optional<std::string> reason_to_end() const override { return missing_; }
+  nlohmann::ordered_json state() const override;
+  void restore(const nlohmann::ordered_json& state, std::size_t step) override;
+  std::vector<OptimizerSlot> slots() override { return server_.slots(); }
+  UpdateMemory memory() const override;
+  std::string plan() const override;
+  nlohmann::ordered_json step_fields() override;
+  nlohmann::ordered_json summary_fields() const override;
+
+ private:
+  void share_counts() override;
+  std::vector<std::uint64_t> pushes_in(const nlohmann::ordered_json& state,
+                                       std::size_t step) const;
+  std::vector<std::size_t> partials() const override;
+  std::vector<std::size_t> microbatches_by_worker() const override;
+  void attend() override;
+  void receive(const Arrival& arrival);
+  std::optional<Update> apply(const Arrival& arrival, const StepRequest& order);
+  void give_work(int worker);
+  void release_waiting();
+  bool nobody_is_left();
+
+  WorkerSchedule schedule_;
+  AsyncServer server_;
+  std::vector<std::uint64_t> pushes_;   // [server][worker] applied, as last told
+  std::vector<int> waiting_;            // workers too far ahead
+  std::optional<std::string> missing_;  // who did not come back, if that ends the run
+};
+
+}  // namespace convoy

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/ps_sync.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+
+PsSync::PsSync(const TrainingContext& parts, const ServiceOptions& service)
+    : ServerUpdates(parts, service),
+      order_(microbatch_count(parts.settings, service.workers), service.workers),
+      samples_(
+          samples_of_microbatches(parts.settings, parts.work, order_.microbatches())),
+      pushed_(workers()),
+      kept_(2 * workers()) {}
+
+std::size_t PsSync::per_epoch() const {
+  const auto batch = static_cast<std::size_t>(parts_.settings.train.batch_size);
+  return (samples_ + batch - 1) / batch;
+}
+
+std::vector<std::size_t> PsSync::partials() const {
+  std::vector<std::size_t> counts;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    counts.push_back(order_.partials_of(worker).size());
+  }
+  return counts;
+}
+
+std::vector<std::size_t> PsSync::microbatches_by_worker() const {
+  std::vector<std::size_t> counts;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    counts.push_back(order_.microbatches_of(worker).size());
+  }
+  return counts;
+}
+
+void PsSync::assign(int worker, std::size_t step) {
+  port().assign(worker, {.sequence = step, .version = step}, own_values());
+}
+
+std::optional<Update> PsSync::make(const StepRequest& order) {
+  for (const int worker : std::exchange(waiting_, {})) assign(worker, order.step);
+  std::ranges::fill(pushed_, std::nullopt);
+  while (!all_there()) {
+    if (const auto arrival = next_arrival()) {
+      take(*arrival, order.step);
+    } else if (should_stop(order)) {
+      return std::nullopt;
+    } else {
+      check_liveness();
+    }
+  }
+  // Nobody updates before all have all pushes: else a worker could not do the batch again
+  // with the values it was of, if it died before the last of them had its push.
+  meet([&] {
+    while (const auto arrival = waiting_arrival()) take(*arrival, order.step);
+  });
+  Update made{.rate = order.rates.rate, .reports = reports()};
+  made.loss = update(order);
+  made.diverged = !std::isfinite(made.loss.loss);
+  made.seconds = since_update_.seconds();
+  since_update_.restart();
+  agree(order, made);
+  return made;
+}
+
+/// A worker that comes back after its push is not asked for it again, unless another
+/// server may not have it.
+void PsSync::take(const Arrival& arrival, std::size_t step) {
+  auto& pushed = pushed_[static_cast<std::size_t>(arrival.worker)];
+  if (arrival.kind == Arrival::Kind::lost) {
+    std::erase(waiting_, arrival.worker);
+  } else if (arrival.kind == Arrival::Kind::joined && pushed && has_others()) {
+    ask_again(arrival.worker, step);
+  } else if (arrival.kind == Arrival::Kind::joined && pushed) {
+    waiting_.push_back(arrival.worker);
+  } else if (arrival.kind == Arrival::Kind::joined || arrival.push.sequence < step) {
+    assign(arrival.worker, step);
+  } else if (arrival.push.sequence > step || arrival.push.version != step) {
+    port().refuse(arrival.worker,
+                  fmt::format("a push of batch {} from version {}, expected {}",
+                              arrival.push.sequence, arrival.push.version, step));
+  } else {
+    waiting_.push_back(arrival.worker);
+    if (pushed) return;  // it was asked again; the numbers are the same
+    pushed = arrival;
+    note(arrival.worker, arrival.push);
+  }
+}
+
+/// The same numbers will come where these are, perhaps while they are added: they are
+/// kept elsewhere.
+void PsSync::ask_again(int worker, std::size_t step) {
+  Arrival& pushed = *pushed_[static_cast<std::size_t>(worker)];
+  auto& gradients = kept_[2 * static_cast<std::size_t>(worker)];
+  auto& statistics = kept_[2 * static_cast<std::size_t>(worker) + 1];
+  if (pushed.gradients.data() != gradients.data()) {
+    gradients.assign(pushed.gradients.begin(), pushed.gradients.end());
+    statistics.assign(pushed.statistics.begin(), pushed.statistics.end());
+    pushed.gradients = gradients;
+    pushed.statistics = statistics;
+  }
+  assign(worker, step);
+}
+
+bool PsSync::all_there() const {
+  return std::ranges::all_of(pushed_, [](const auto& push) { return push.has_value(); });
+}
+
+void PsSync::check_liveness() const {
+  const ClusterSettings& cluster = parts_.settings.cluster;
+  for (int worker = 0; worker < order_.ranks(); ++worker) {
+    const bool came = liveness_.has_come(worker);
+    const double limit = came ? cluster.operation_timeout : cluster.timeout;
+    if (liveness_.seconds_missing(worker) < limit) continue;
+    throw PeerError(parts_.comm.ranks() + worker,
+                    fmt::format("worker {} has not come{} for {:.0f} s", worker,
+                                came ? " back" : "", limit));
+  }
+}
+
+/// Workers have their micro-batches in order, so their partials are in the tree's order.
+void PsSync::add(std::span<const std::span<const float>> pushed,
+                 std::span<float> sum) const {
+  std::vector<const float*> partials;
+  for (const std::span<const float> numbers : pushed) {
+    for (std::size_t at = 0; at < numbers.size(); at += sum.size()) {
+      partials.push_back(numbers.data() + at);
+    }
+  }
+  order_.add(partials, sum);
+}
+
+LossSum PsSync::update(const StepRequest& order) {
+  LossSum loss;
+  std::vector<std::span<const float>> gradients, statistics;
+  for (const auto& arrival : pushed_) {
+    gradients.push_back(arrival->gradients);
+    statistics.push_back(arrival->statistics);
+    for (const MicrobatchLoss& microbatch : arrival->push.microbatches) {
+      loss += {microbatch.loss, microbatch.correct, microbatch.samples};
+    }
+  }
+  add(gradients, gradients_.view(own_));
+  const float scale = parts_.clip == nullptr ? 1.0f : parts_.clip->scale(gradients_);
+  parts_.optimizer.start_step(order.step, order.rates);
+  parts_.optimizer.update(own_, parts_.values, {gradients_, scale});
+  if (is_first() && parts_.statistics.size() > 0) {
+    std::vector<float> found(parts_.statistics.size());
+    add(statistics, found);
+    follow(found, std::min(loss.samples, order_.microbatches()));
+  }
+  return loss;
+}
+
+UpdateMemory PsSync::memory() const {
+  return {.gradients = own_.size() * sizeof(float) + port_bytes()};
+}
+
+std::string PsSync::plan() const {
+  return fmt::format(
+      "cluster   {} worker{}, {} server{}, strategy {}, {} of {} parameters here\n"
+      "batch     {} samples an update in {} micro-batch{}: the same bits as on one "
+      "rank\n",
+      workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
+      parts_.comm.ranks() == 1 ? "" : "s", strategy(), with_commas(own_.size()),
+      with_commas(parts_.work.layout.size()), parts_.settings.train.batch_size,
+      order_.microbatches(), order_.microbatches() == 1 ? "" : "es");
+}
+
+}  // namespace convoy

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PsSync: a server that updates when all workers' gradients of a batch are there,
+// added in the order of the reduction tree: the same bits as the other synchronous
+// strategies.
+
+#pragma once
+
+#include "convoy/comm/reduction_order.h"
+#include "convoy/ps/server_updates.h"
+
+namespace convoy {
+
+class PsSync final : public ServerUpdates {
+ public:
+  PsSync(const TrainingContext& parts, const ServiceOptions& service);
+
+  std::string strategy() const override { return kPsSync; }
+  std::size_t per_epoch() const override;
+  std::size_t samples_per_epoch() const override { return samples_; }
+  std::size_t microbatches() const override { return order_.microbatches(); }
+  std::optional<Update> make(const StepRequest& order) override;
+  UpdateMemory memory() const override;
+  std::string plan() const override;
+
+ private:
+  std::vector<std::size_t> partials() const override;
+  std::vector<std::size_t> microbatches_by_worker() const override;
+  void assign(int worker, std::size_t step);
+  void take(const Arrival& arrival, std::size_t step);
+  void ask_again(int worker, std::size_t step);
+  void check_liveness() const;
+  bool all_there() const;
+  LossSum update(const StepRequest& order);
+  void add(std::span<const std::span<const float>> pushed, std::span<float> sum) const;
+
+  ReductionOrder order_;
+  std::size_t samples_;
+  std::vector<std::optional<Arrival>> pushed_;  // by worker, of this step
+  std::vector<std::vector<float>> kept_;        // by worker: copies of what it pushed
+  std::vector<int> waiting_;                    // workers to be assigned the next step
+};
+
+}  // namespace convoy

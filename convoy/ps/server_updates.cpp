@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/server_updates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+#include "convoy/base/error.h"
+#include "convoy/network/microbatches.h"
+#include "convoy/ps/ps_async.h"
+#include "convoy/ps/ps_sync.h"
+#include "convoy/ps_transport/server_range.h"
+
+namespace convoy {
+namespace {
+
+constexpr auto kMoment = std::chrono::milliseconds(200);
+constexpr auto kLook = std::chrono::milliseconds(5);  // at workers, while servers meet
+constexpr double kToLeave = 5;  // seconds for workers, and their batches, at the end
+
+InputError refusal(const char* where, std::string found, std::string hint) {
+  return {InputKind::settings,
+          {.where = where,
+           .found = std::move(found),
+           .expected = "what a parameter server can do",
+           .hint = std::move(hint)}};
+}
+
+void check_service(const TrainingContext& parts) {
+  const Settings& settings = parts.settings;
+  if (parts.clip != nullptr && parts.comm.ranks() > 1) {
+    throw refusal("optimizer.clip_norm",
+                  fmt::format("{} with {} servers", settings.optimizer.clip_norm,
+                              parts.comm.ranks()),
+                  "ps.servers=1: no server of several sees the whole gradient");
+  }
+  if (parts.comm.ranks() > 1 &&
+      (settings.train.ema > 0 || settings.train.swa_start > 0)) {
+    throw refusal(settings.train.ema > 0 ? "train.ema" : "train.swa_start",
+                  fmt::format("averages of values with {} servers", parts.comm.ranks()),
+                  "ps.servers=1: no server of several has all values after every update");
+  }
+  if (settings.train.swa_start > 0 && parts.statistics.size() > 0) {
+    throw refusal("train.swa_start", "a model with running statistics",
+                  "train.ema: a server has no images to measure statistics with");
+  }
+}
+
+}  // namespace
+
+UpdateSourceFactory server_updates(const ServiceOptions& service) {
+  return [service](const TrainingContext& parts) -> std::unique_ptr<UpdateSource> {
+    if (parts.settings.strategy.name == kPsSync) {
+      return std::make_unique<PsSync>(parts, service);
+    }
+    return std::make_unique<PsAsync>(parts, service);
+  };
+}
+
+ServerUpdates::ServerUpdates(const TrainingContext& parts, const ServiceOptions& service)
+    : parts_(parts),
+      own_(server_range(parts.work.layout, parts.comm.rank(), parts.comm.ranks())),
+      gradients_(parts.work.layout),
+      liveness_(static_cast<std::size_t>(service.workers)),
+      service_(service),
+      reports_(liveness_.workers()),
+      slept_(liveness_.workers()) {
+  check_service(parts);
+}
+
+void ServerUpdates::begin() {
+  check(service_.listener != nullptr, "a server that runs has a port");
+  liveness_.begin();
+  port_ = std::make_unique<ServerPort>(
+      std::move(*service_.listener),
+      ServerPortOptions{
+          .token = service_.token,
+          .workers = service_.workers,
+          .gradients = own_.size(),
+          .statistics = is_first() ? parts_.statistics.size() : 0,
+          .partials = partials(),
+          .microbatches = microbatches_by_worker(),
+          .silence = milliseconds_of(parts_.settings.cluster.operation_timeout),
+          .log = [this](const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            messages_.push_back(line);
+          }});
+  if (service_.on_open) service_.on_open();
+  since_update_.restart();
+}
+
+/// On the server's own thread.
+void ServerUpdates::say_messages() {
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    lines.swap(messages_);
+  }
+  if (!say_) return;
+  for (const std::string& line : lines) say_(line);
+}
+
+/// What each worker pushes and pulls has a place here, and one that is shared with it:
+/// all are taken for workers of this machine.
+std::size_t ServerUpdates::port_bytes() const {
+  const std::size_t statistics = is_first() ? parts_.statistics.size() : 0;
+  std::size_t floats = 0;
+  for (const std::size_t count : partials()) {
+    floats += (count + 1) * own_.size() + count * statistics;
+  }
+  return 2 * floats * sizeof(float);
+}
+
+Traffic ServerUpdates::worker_traffic() const {
+  if (!port_) return {};
+  return {.bytes_sent = port_->bytes_sent(), .bytes_received = port_->bytes_received()};
+}
+
+std::optional<Arrival> ServerUpdates::next_arrival() {
+  const Stopwatch watch;
+  std::optional<Arrival> arrival = port_->next(kMoment);
+  seconds_waited_ += watch.seconds();
+  say_messages();
+  note_liveness(arrival);
+  return arrival;
+}
+
+std::optional<Arrival> ServerUpdates::waiting_arrival() {
+  std::optional<Arrival> arrival = port_->next(std::chrono::milliseconds(0));
+  note_liveness(arrival);
+  return arrival;
+}
+
+std::optional<Arrival> ServerUpdates::waiting_change() {
+  std::optional<Arrival> arrival = port_->next_change();
+  note_liveness(arrival);
+  return arrival;
+}
+
+void ServerUpdates::note_liveness(const std::optional<Arrival>& arrival) {
+  if (!arrival || arrival->kind == Arrival::Kind::push) return;
+  liveness_.set_there(arrival->worker, arrival->kind == Arrival::Kind::joined);
+}
+
+void ServerUpdates::meet(const std::function<void()>& meanwhile) {
+  if (!has_others()) return;
+  std::future<void> all =
+      std::async(std::launch::async, [this] { parts_.comm.barrier(); });
+  while (all.wait_for(kLook) != std::future_status::ready) meanwhile();
+  all.get();
+}
+
+/// One server decides by itself; several, who are not at the same update at the same
+/// time, do so where all of them come by.
+void ServerUpdates::agree(const StepRequest& order, Update& update) {
+  complete_ = false;
+  const int signal = order.stop_signal();
+  if (parts_.comm.ranks() == 1) {
+    update.stop_signal = signal;
+    update.gather_resources = order.gather_resources;
+    return;
+  }
+  const bool diverged = std::exchange(update.diverged, false);
+  told_.stop_signal = std::max<std::int64_t>(told_.stop_signal, signal);
+  told_.diverged = told_.diverged || diverged ? 1 : 0;
+  if (!meets_after(order.step)) return;
+  meet([this] { attend(); });
+  std::vector<ServerStatus> all(static_cast<std::size_t>(parts_.comm.ranks()));
+  parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
+                         std::as_writable_bytes(std::span(all)));
+  for (const ServerStatus& one : all) {
+    update.stop_signal = std::max(update.stop_signal, static_cast<int>(one.stop_signal));
+    update.diverged = update.diverged || one.diverged != 0;
+  }
+}
+
+/// As often as steps are recorded, and before all that they do together: at the end of an
+/// epoch or of the run, and for a checkpoint.
+bool ServerUpdates::meets_after(std::size_t step) const {
+  const Settings& settings = parts_.settings;
+  const std::size_t done = step + 1;
+  const auto saved_every = static_cast<std::size_t>(settings.checkpoint.every_steps);
+  return done % static_cast<std::size_t>(settings.train.log_every) == 0 ||
+         done % per_epoch() == 0 ||
+         done == static_cast<std::size_t>(settings.train.max_steps) ||
+         (saved_every > 0 && done % saved_every == 0);
+}
+
+void ServerUpdates::share(FlatBuffer& numbers) {
+  for (int server = 0; server < parts_.comm.ranks(); ++server) {
+    const Range range = server_range(parts_.work.layout, server, parts_.comm.ranks());
+    parts_.comm.broadcast(std::as_writable_bytes(numbers.view(range)), server);
+  }
+}
+
+void ServerUpdates::complete() {
+  if (std::exchange(complete_, true)) return;
+  share_counts();
+  if (parts_.comm.ranks() == 1) return;
+  share(parts_.values);
+  share(gradients_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) share(slot.numbers);
+  for (const OptimizerSlot& slot : slots()) share(slot.numbers);
+  const std::span<float> statistics =
+      parts_.statistics.view({0, parts_.statistics.size()});
+  parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
+}
+
+void ServerUpdates::follow(std::span<const float> found, std::size_t microbatches) {
+  if (!is_first()) return;
+  update_running_stats(found, microbatches,
+                       parts_.statistics.view({0, parts_.statistics.size()}));
+}
+
+void ServerUpdates::note(int worker, const Push& push) {
+  const auto number = static_cast<std::size_t>(worker);
+  slept_[number] += push.slept_seconds;
+  longest_batch_ = std::max(longest_batch_, push.own_seconds + push.data_seconds);
+  reports_[number] = {.own_seconds = push.own_seconds,
+                      .data_seconds = push.data_seconds,
+                      .exposed_seconds = push.exchange_seconds};
+}
+
+void ServerUpdates::finish(ExitCode code, const std::string& reason) {
+  const double wait =
+      std::min(kToLeave + 2 * longest_batch_, parts_.settings.cluster.operation_timeout);
+  port_->finish({.over = true, .code = code, .reason = reason}, milliseconds_of(wait));
+  say_messages();
+}
+
+nlohmann::ordered_json ServerUpdates::summary_fields() const {
+  return {
+      {"servers", parts_.comm.ranks()},
+      {"bytes", {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
+      {"slept_seconds", slept_}};
+}
+
+}  // namespace convoy

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps/worker.h"
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/comm/reduction_order.h"
+#include "convoy/ps_transport/server_range.h"
+
+namespace convoy {
+namespace {
+
+LoaderOptions loader_options(const Settings& settings, const Workload& work,
+                             const MicrobatchPart& part, std::uint32_t order) {
+  LoaderOptions options = loader_options(settings, work, part);
+  options.worker = order;
+  return options;
+}
+
+/// Seconds in which the servers, if they were asked to stop as well, would have said so.
+constexpr double kShutdownGrace = 5;
+
+/// One worker alone is asked to stop: the others go on.
+Assignment asked_alone(int signal) {
+  return {.over = true,
+          .code = ExitCode::stopped,
+          .reason = fmt::format("stopped by {}", stop_signal_name(signal))};
+}
+
+}  // namespace
+
+Worker::Worker(const Settings& settings, const WorkerPlace& place)
+    : settings_(settings),
+      place_(place),
+      work_(load_training_workload(settings)),
+      schedule_(settings.strategy.name == kPsAsync
+                    ? std::optional<WorkerSchedule>(std::in_place, settings, work_,
+                                                    place.workers)
+                    : std::nullopt),
+      plan_(plan()),
+      team_(thread_count(settings)),
+      values_(work_.layout),
+      network_(work_.model, work_.layout,
+               network_options(settings,
+                               Microbatches::most_samples(
+                                   static_cast<std::size_t>(settings.train.batch_size),
+                                   plan_.microbatches)),
+               team_),
+      microbatches_(network_, work_.layout, plan_.part, team_),
+      compute_timer_(nobody_, work_.layout.segments().size(),
+                     make_delay(settings, place.worker, place.workers)),
+      loader_(work_.data.train, plan_.samples,
+              loader_options(settings, work_, plan_.part, plan_.order_of)) {}
+
+/// At its own pace a worker has samples of its own and all micro-batches of its batches;
+/// else it has some micro-batches of everybody's.
+Worker::Plan Worker::plan() const {
+  if (schedule_) {
+    const auto own = schedule_->parts[static_cast<std::size_t>(place_.worker)];
+    return {schedule_->microbatches,
+            all_microbatches(schedule_->microbatches),
+            {own.begin(), own.end()},
+            static_cast<std::uint32_t>(place_.worker)};
+  }
+  const ReductionOrder order(microbatch_count(settings_, place_.workers), place_.workers);
+  return {order.microbatches(),
+          {order.microbatches(), order.microbatches_of(place_.worker)},
+          work_.samples.train,
+          0};
+}
+
+WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers,
+                                       const std::string& token) {
+  WorkerPortOptions options{
+      .servers = servers,
+      .ranges = {},
+      .token = token,
+      .worker = place_.worker,
+      .statistics = work_.statistics_layout.size(),
+      .partials = microbatches_.gradients().count(),
+      .microbatches = plan_.part.own.size(),
+      .timeout = milliseconds_of(settings_.cluster.operation_timeout)};
+  for (int server = 0; server < place_.servers; ++server) {
+    options.ranges.push_back(server_range(work_.layout, server, place_.servers));
+  }
+  return options;
+}
+
+RngKey Worker::key(std::uint64_t sequence) const {
+  if (schedule_) return schedule_->key(settings_.train.seed, place_.worker, sequence);
+  return {settings_.train.seed, static_cast<std::uint32_t>(sequence)};
+}
+
+const Batch& Worker::batch(std::uint64_t sequence) {
+  const std::size_t in_epoch = loader_.batches_per_epoch();
+  const bool follows = last_ && sequence == *last_ + 1 && sequence % in_epoch != 0;
+  if (!follows) {
+    loader_.start_epoch(static_cast<int>(sequence / in_epoch) + 1, sequence % in_epoch);
+  }
+  last_ = sequence;
+  const Batch* next = loader_.next();
+  check(next != nullptr, "an epoch has the batches it was planned with");
+  return *next;
+}
+
+Push Worker::compute(const Assignment& next) {
+  const Batch& data = batch(next.sequence);
+  compute_timer_.begin(next.sequence);
+  microbatches_.run({{data.images, data.labels}, data.whole}, values_, key(next.sequence),
+                    compute_timer_);
+  Push push{.sequence = next.sequence,
+            .version = next.version,
+            .samples = data.whole,
+            .own_seconds = compute_timer_.seconds(),
+            .data_seconds = loader_.seconds_waited() - reported_data_seconds_,
+            .slept_seconds = compute_timer_.last_seconds_slept()};
+  reported_data_seconds_ = loader_.seconds_waited();
+  for (const LossSum& microbatch : microbatches_.losses()) {
+    push.microbatches.push_back(
+        {microbatch.loss, microbatch.correct, microbatch.samples});
+  }
+  return push;
+}
+
+Assignment Worker::run(WorkerPort& port, const StopRequest& stop,
+                       const std::function<void(std::size_t)>& on_step) {
+  double exchanging = 0;
+  Stopwatch since_asked;
+  Assignment next = port.join(values_);
+  while (!next.over) {
+    if (stop.signal() == 0) since_asked.restart();
+    if (since_asked.seconds() > kShutdownGrace) return asked_alone(stop.signal());
+    if (on_step) on_step(next.version);
+    Push push = compute(next);
+    push.exchange_seconds = exchanging;
+    const Stopwatch watch;
+    next = port.push(push, {microbatches_.gradients(), microbatches_.batch_stats()},
+                     values_);
+    exchanging = watch.seconds();
+  }
+  return next;
+}
+
+}  // namespace convoy

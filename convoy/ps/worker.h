@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker: computes gradients for parameter servers, batch after batch, as it is told.
+//
+// It keeps no count: an assignment says which batch is next, and with which values. So a
+// worker that takes the place of one that died goes on where that one was.
+
+#pragma once
+
+#include <functional>
+
+#include "convoy/loader/loader.h"
+#include "convoy/network/microbatches.h"
+#include "convoy/ps/worker_schedule.h"
+#include "convoy/ps_transport/worker_port.h"
+#include "convoy/setup/workload.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/system/thread_team.h"
+#include "convoy/updates/compute_timer.h"
+
+namespace convoy {
+
+struct WorkerPlace {
+  int worker = 0, workers = 1;
+  int servers = 1;
+};
+
+class Worker {
+ public:
+  /// Loads the data, builds the model. Throws InputError for anything that does not fit.
+  Worker(const Settings& settings, const WorkerPlace& place);
+
+  /// How it reaches the servers.
+  WorkerPortOptions port_options(const std::vector<ServerAddress>& servers,
+                                 const std::string& token);
+
+  /// Works until the servers say that the run is over; returns how it ended. `on_step`
+  /// hears the version of the values it works with. Throws PeerError.
+  Assignment run(WorkerPort& port, const StopRequest& stop,
+                 const std::function<void(std::size_t)>& on_step);
+
+ private:
+  /// What it goes through: samples, in some worker's order, and which micro-batches of
+  /// their batches.
+  struct Plan {
+    std::size_t microbatches;
+    MicrobatchPart part;
+    std::vector<std::uint32_t> samples;
+    std::uint32_t order_of;  // worker
+  };
+
+  Plan plan() const;
+  const Batch& batch(std::uint64_t sequence);
+  RngKey key(std::uint64_t sequence) const;
+  Push compute(const Assignment& next);
+
+  Settings settings_;
+  WorkerPlace place_;
+  Workload work_;
+  std::optional<WorkerSchedule> schedule_;  // if it has its own pace
+  Plan plan_;
+  ThreadTeam team_;
+  FlatBuffer values_;
+  Network network_;
+  Microbatches microbatches_;
+  PassListener nobody_;
+  ComputeTimer compute_timer_;
+  Loader loader_;
+  std::optional<std::uint64_t> last_;  // batch that the loader gave
+  double reported_data_seconds_ = 0;
+};
+
+}  // namespace convoy

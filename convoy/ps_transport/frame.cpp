@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps_transport/frame.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace convoy {
+namespace {
+
+constexpr std::size_t kNumber = sizeof(std::uint64_t);
+constexpr std::size_t kMostWords = 1000;  // bytes of one text: what is longer is cut
+
+void put(std::uint64_t number, Bytes& out) {
+  const auto bytes = bytes_in(number);
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void put(std::string_view text, Bytes& out) {
+  const auto bytes = std::as_bytes(std::span(text));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+std::string_view shortened(const std::string& text) {
+  return std::string_view(text).substr(0, kMostWords);
+}
+
+/// The number at the begin, which is taken off; 0 if there is none.
+std::uint64_t take_number(std::span<const std::byte>& bytes) {
+  std::uint64_t number = 0;
+  if (bytes.size() < kNumber) {
+    bytes = {};
+    return number;
+  }
+  std::memcpy(&number, bytes.data(), kNumber);
+  bytes = bytes.subspan(kNumber);
+  return number;
+}
+
+/// What is none is a bug of whoever said it.
+ExitCode exit_code_of(std::uint64_t number) {
+  constexpr std::array kAll = {ExitCode::done,
+                               ExitCode::bug,
+                               ExitCode::usage,
+                               ExitCode::bad_data,
+                               ExitCode::peer_unreachable,
+                               ExitCode::rank_failed,
+                               ExitCode::cannot_read_write,
+                               ExitCode::stopped,
+                               ExitCode::not_admitted,
+                               ExitCode::bad_settings,
+                               ExitCode::diverged,
+                               ExitCode::interrupted_twice};
+  const auto* const found = std::ranges::find_if(
+      kAll, [&](ExitCode code) { return static_cast<std::uint64_t>(code) == number; });
+  return found == kAll.end() ? ExitCode::bug : *found;
+}
+
+}  // namespace
+
+std::uint64_t pushed_floats(const HelloBody& sizes) {
+  return sizes.partials * (sizes.gradients + sizes.statistics);
+}
+
+std::uint64_t push_length(const HelloBody& sizes) {
+  return shared_push_length(sizes) + pushed_floats(sizes) * sizeof(float);
+}
+
+std::uint64_t shared_push_length(const HelloBody& sizes) {
+  return sizeof(PushHead) + sizes.microbatches * sizeof(MicrobatchLoss);
+}
+
+std::uint64_t assignment_length(std::size_t values) {
+  return sizeof(AssignmentHead) + values * sizeof(float);
+}
+
+PushHead head_of(const Push& push) {
+  return {push.sequence,     push.version,       push.samples,         push.own_seconds,
+          push.data_seconds, push.slept_seconds, push.exchange_seconds};
+}
+
+Push push_of(const PushHead& head) {
+  return {.sequence = head.sequence,
+          .version = head.version,
+          .samples = head.samples,
+          .own_seconds = head.own_seconds,
+          .data_seconds = head.data_seconds,
+          .slept_seconds = head.slept_seconds,
+          .exchange_seconds = head.exchange_seconds};
+}
+
+Bytes encode(const Rejection& rejection) {
+  Bytes body;
+  const std::string_view found = shortened(rejection.found);
+  put(rejection.kind == InputKind::settings ? 1U : 0U, body);
+  put(found.size(), body);
+  put(found, body);
+  put(shortened(rejection.expected), body);
+  return body;
+}
+
+Rejection decode_rejection(std::span<const std::byte> body) {
+  Rejection rejection;
+  if (take_number(body) == 1) rejection.kind = InputKind::settings;
+  const std::size_t found = std::min<std::size_t>(take_number(body), body.size());
+  rejection.found = text_of(body.first(found));
+  rejection.expected = text_of(body.subspan(found));
+  return rejection;
+}
+
+Bytes encode_over(const Assignment& over) {
+  Bytes body;
+  put(static_cast<std::uint64_t>(over.code), body);
+  put(shortened(over.reason), body);
+  return body;
+}
+
+Assignment decode_over(std::span<const std::byte> body) {
+  const ExitCode code = exit_code_of(take_number(body));
+  return {.over = true, .code = code, .reason = text_of(body)};
+}
+
+}  // namespace convoy

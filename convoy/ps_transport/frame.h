@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames: what goes over a connection between a worker and a parameter server, byte by
+// byte, once both have proved that they know the token (comm/handshake.h).
+//
+//   | magic u32 | kind u32 | length u64 |   then `length` bytes:
+//
+//   hello       worker   HelloBody
+//   admitted    server   WelcomeBody
+//   refused     server   settings u64, length of found u64, found, expected
+//   push        worker   PushHead, a MicrobatchLoss a micro-batch, gradients, statistics
+//   assignment  server   AssignmentHead, values
+//   shared_push, shared_assignment: the same, but that the numbers are in memory which
+//               both share (shared_numbers.h)
+//   over        server   exit code u64, reason
+//   beat        server   -
+//   goodbye     worker   -
+//
+// Numbers are little-endian. Every length but that of a text is known beforehand; a frame
+// of another length is refused before anything of its body is read.
+
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "convoy/base/error.h"
+#include "convoy/ps_transport/push.h"
+#include "convoy/rendezvous/store_protocol.h"
+
+namespace convoy {
+
+static_assert(std::endian::native == std::endian::little, "frames are copies of memory");
+
+inline constexpr std::uint32_t kFrameMagic = 0x53505643;  // "CVPS"
+inline constexpr std::size_t kMostText = 4096;            // bytes of a text's body
+
+enum class FrameKind : std::uint32_t {
+  hello = 1,
+  admitted,
+  refused,
+  push,
+  assignment,
+  over,
+  beat,
+  goodbye,
+  shared_push,
+  shared_assignment
+};
+
+struct FrameHead {
+  std::uint32_t magic = kFrameMagic;
+  FrameKind kind = FrameKind::beat;
+  std::uint64_t length = 0;
+};
+
+/// Who comes, and what each of its pushes will have.
+struct HelloBody {
+  std::uint64_t worker = 0;
+  std::uint64_t beat_milliseconds = 0;          // how often it wants to hear that we live
+  std::uint64_t gradients = 0, statistics = 0;  // floats of one partial
+  std::uint64_t partials = 0, microbatches = 0;
+  std::uint64_t machine = 0;  // of one who would share memory: machine_number()
+
+  bool operator==(const HelloBody&) const = default;
+};
+
+/// Where a worker on the server's machine finds memory to share.
+struct WelcomeBody {
+  std::uint64_t process = 0, descriptor = 0;
+  std::uint64_t key = 0;  // that the memory begins with; 0: there is none
+};
+
+struct PushHead {
+  std::uint64_t sequence = 0, version = 0, samples = 0;
+  double own_seconds = 0, data_seconds = 0, slept_seconds = 0, exchange_seconds = 0;
+};
+
+struct AssignmentHead {
+  std::uint64_t sequence = 0, version = 0;
+};
+
+static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
+                  sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
+                  sizeof(AssignmentHead) == 16 && sizeof(MicrobatchLoss) == 24 &&
+                  std::is_trivially_copyable_v<MicrobatchLoss>,
+              "no padding travels");
+
+/// Why a worker is not served, as it will say itself.
+struct Rejection {
+  InputKind kind = InputKind::admission;  // or settings
+  std::string found{}, expected{};
+};
+
+/// Of gradients and statistics.
+std::uint64_t pushed_floats(const HelloBody& sizes);
+/// Bytes of a push after its frame's head, and of one whose numbers are shared.
+std::uint64_t push_length(const HelloBody& sizes);
+std::uint64_t shared_push_length(const HelloBody& sizes);
+std::uint64_t assignment_length(std::size_t values);
+
+PushHead head_of(const Push& push);
+/// Without micro-batches.
+Push push_of(const PushHead& head);
+
+Bytes encode(const Rejection& rejection);
+Rejection decode_rejection(std::span<const std::byte> body);
+
+/// Of what is over, how and why.
+Bytes encode_over(const Assignment& over);
+Assignment decode_over(std::span<const std::byte> body);
+
+/// The bytes of a struct above, or of numbers.
+template <class T>
+std::span<const std::byte> bytes_in(const T& body) {
+  return std::as_bytes(std::span(&body, 1));
+}
+template <class T>
+std::span<std::byte> writable_bytes_in(T& body) {
+  return std::as_writable_bytes(std::span(&body, 1));
+}
+
+}  // namespace convoy

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FrameStream: a connection that carries frames, between a worker and a server.
+//
+// Numbers are sent from where they are and received where they belong. A host that
+// vanishes is noticed within `silence`: the kernel asks for it while nothing is under way
+// (keep-alive) and waits no longer for what it has sent (TCP_USER_TIMEOUT).
+
+#pragma once
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "convoy/ps_transport/frame.h"
+#include "convoy/system/descriptor.h"
+
+namespace convoy {
+
+/// Bytes over all connections of a port.
+struct PortTraffic {
+  std::atomic<std::uint64_t> sent = 0, received = 0;
+};
+
+/// A connection that is of no further use; what() says why.
+class ConnectionLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class FrameStream {
+ public:
+  using Part = std::span<const std::byte>;
+
+  /// Borrows `traffic`.
+  FrameStream(Descriptor socket, std::chrono::milliseconds silence, PortTraffic& traffic);
+
+  void set_silence(std::chrono::milliseconds silence);
+
+  /// Throws ConnectionLost, as the next two do.
+  void send(FrameKind kind, std::span<const Part> parts = {});
+  void send(FrameKind kind, Part body) { send(kind, std::span(&body, 1)); }
+
+  /// Waits for it no longer than `silence`, as for each further piece of a frame.
+  FrameHead receive_head();
+  void receive(std::span<std::byte> bytes);
+
+  /// The same with memory that both sides share: copied, and counted as traffic.
+  void put(std::span<const Part> parts, std::span<std::byte> shared);
+  void take(std::span<std::byte> bytes, Part shared);
+
+  /// Ends the connection; who reads or writes is told. By any thread.
+  void shut() const;
+
+  int socket() const { return socket_.get(); }
+  /// By any thread. Grows while something is received.
+  std::uint64_t received() const { return received_.load(std::memory_order_relaxed); }
+  /// Whether the other host's kernel has acknowledged all that was sent. By any thread.
+  bool is_acknowledged() const;
+
+ private:
+  std::size_t send_some(std::span<iovec> parts);
+
+  Descriptor socket_;
+  PortTraffic& traffic_;
+  std::vector<iovec> parts_;  // kept for its memory
+  std::atomic<std::uint64_t> received_ = 0;
+};
+
+}  // namespace convoy

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes between a worker and a parameter server, beside numbers of the flat buffers.
+//
+//   worker -> server   a Push: the gradients of one batch, of the server's range
+//   server -> worker   an Assignment: the batch to do next, and values to do it with
+//
+// A worker does what it is assigned and keeps no count of its own: whoever takes its
+// place after a crash is told where to go on.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoy/base/exit_code.h"
+
+namespace convoy {
+
+/// Sums over the samples of one micro-batch.
+struct MicrobatchLoss {
+  double loss = 0;
+  std::uint64_t correct = 0, samples = 0;
+
+  bool operator==(const MicrobatchLoss&) const = default;
+};
+
+struct Push {
+  std::uint64_t sequence = 0;   // of the worker's batches, from 0
+  std::uint64_t version = 0;    // of the values that it was computed with
+  std::uint64_t samples = 0;    // of the whole batch
+  double own_seconds = 0;       // from the batch to the last gradient, sleep included
+  double data_seconds = 0;      // waited for the batch
+  double slept_seconds = 0;     // of a delay that was injected
+  double exchange_seconds = 0;  // of the exchange before this one
+  std::vector<MicrobatchLoss>
+      microbatches{};  // of the worker's own micro-batches, in order
+
+  bool operator==(const Push&) const = default;
+};
+
+/// UpdateSource of the values are numbered: version v has had v of them.
+struct Assignment {
+  bool over = false;               // nothing is left to do
+  std::uint64_t sequence = 0;      // the batch to do next
+  std::uint64_t version = 0;       // of the values that come with it
+  ExitCode code = ExitCode::done;  // if over: how the run ended
+  std::string reason{};            // the same in words
+
+  bool operator==(const Assignment&) const = default;
+};
+
+}  // namespace convoy

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps_transport/server_line.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+void ServerLine::introduce(const HelloBody& hello) {
+  stream.send(FrameKind::hello, bytes_in(hello));
+  const FrameHead head = receive_head();
+  if (head.kind == FrameKind::refused) throw_refusal(head.length);
+  if (head.kind != FrameKind::admitted || head.length != sizeof(WelcomeBody)) {
+    lose("it sent no welcome");
+  }
+  WelcomeBody welcome;
+  stream.receive(writable_bytes_in(welcome));
+  shared = find_shared_numbers(hello, welcome);
+}
+
+void ServerLine::send_push(std::span<const FrameStream::Part> parts, std::size_t words) {
+  if (shared) {
+    stream.put(parts.subspan(words), shared->pushed());
+    stream.send(FrameKind::shared_push, parts.first(words));
+  } else {
+    stream.send(FrameKind::push, parts);
+  }
+}
+
+void ServerLine::take_frame(FlatBuffer& values) {
+  const FrameHead head = receive_head();
+  switch (head.kind) {
+    case FrameKind::beat:
+      break;
+    case FrameKind::assignment:
+      answer = receive_assignment(head.length, values);
+      break;
+    case FrameKind::shared_assignment:
+      answer = take_shared_assignment(head.length, values);
+      break;
+    case FrameKind::over:
+      answer = decode_over(receive_text(head.length));
+      break;
+    case FrameKind::refused:
+      throw_refusal(head.length);
+    default:
+      lose("it sent what no server sends");
+  }
+  last_heard = Steady::now();
+}
+
+void ServerLine::lose(const std::string& why) const {
+  throw PeerError(number, fmt::format("{} is lost: {}", name, why));
+}
+
+bool ServerLine::is_silent(std::chrono::milliseconds limit) const {
+  if (Steady::now() <= last_heard + limit) return false;
+  pollfd wait{stream.socket(), POLLIN, 0};  // another's values may have taken long
+  return ::poll(&wait, 1, 0) == 0;
+}
+
+/// Of a frame that begins as all do.
+FrameHead ServerLine::receive_head() {
+  const FrameHead head = stream.receive_head();
+  if (head.magic != kFrameMagic) lose("it sent what is no message");
+  last_heard = Steady::now();
+  return head;
+}
+
+/// The rest of a frame that is a text.
+Bytes ServerLine::receive_text(std::uint64_t length) {
+  if (length > kMostText) lose("it sent what no server sends");
+  Bytes body(length);
+  stream.receive(body);
+  return body;
+}
+
+Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& values) {
+  if (length != assignment_length(range.size())) lose("it sent values of another size");
+  const Assignment assignment = receive_batch();
+  stream.receive(std::as_writable_bytes(values.view(range)));
+  return assignment;
+}
+
+Assignment ServerLine::take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
+  if (!shared || length != assignment_length(0)) lose("it sent what no server sends");
+  const Assignment assignment = receive_batch();
+  stream.take(std::as_writable_bytes(values.view(range)), shared->values());
+  return assignment;
+}
+
+/// What is next, before the values for it.
+Assignment ServerLine::receive_batch() {
+  AssignmentHead head;
+  stream.receive(writable_bytes_in(head));
+  version = head.version;
+  return {.sequence = head.sequence, .version = head.version};
+}
+
+void ServerLine::throw_refusal(std::uint64_t length) {
+  const Rejection why = decode_rejection(receive_text(length));
+  throw InputError(
+      why.kind,
+      {.where = name, .found = why.found, .expected = why.expected, .hint = ""});
+}
+
+}  // namespace convoy

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps_transport/worker_port.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "convoy/base/error.h"
+#include "convoy/ps_transport/server_line.h"
+#include "convoy/wire/handshake.h"
+#include "convoy/wire/socket.h"
+
+namespace convoy {
+namespace {
+
+
+constexpr int kBeatsInATimeout = 4;
+
+InputError not_admitted(const std::string& where, Handshake outcome) {
+  if (outcome == Handshake::wrong_token) {
+    return {InputKind::admission,
+            {.where = where,
+             .found = "another token than this process has",
+             .expected = "the same token",
+             .hint = "CONVOY_TOKEN or CONVOY_TOKEN_FILE must be the same everywhere"}};
+  }
+  return {InputKind::admission,
+          {.where = where,
+           .found = "a service that is not convoy's",
+           .expected = "a parameter server of this job",
+           .hint = "another job or program uses this port"}};
+}
+
+}  // namespace
+
+class WorkerPort::Impl {
+ public:
+  explicit Impl(const WorkerPortOptions& options) : options_(options) {
+    check(options_.servers.size() == options_.ranges.size() && !options_.servers.empty(),
+          "every server has a range");
+    const Steady::time_point deadline = Steady::now() + options_.timeout;
+    for (std::size_t i = 0; i < options_.servers.size(); ++i) connect(i, deadline);
+  }
+
+  ~Impl() {
+    for (const auto& server : servers_) say_goodbye(*server);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Assignment push(Push push, const PushedSums& sums, FlatBuffer& values) {
+    check(push.microbatches.size() == options_.microbatches &&
+              sums.gradients.count() == options_.partials,
+          "a push has the sizes that were announced");
+    for (const auto& server : servers_) send_push(*server, push, sums);
+    return collect(values);
+  }
+
+  /// Waits for an answer of each server.
+  Assignment collect(FlatBuffer& values) {
+    for (const auto& server : servers_) {
+      server->answer.reset();
+      server->last_heard = Steady::now();
+    }
+    while (wait_for_some()) {
+      for (std::size_t i = 0; i < waits_.size(); ++i) {
+        if (waits_[i].revents != 0) receive_answer(*waited_[i], values);
+      }
+      lose_the_silent();
+    }
+    return agreed();
+  }
+
+  const PortTraffic& traffic() const { return traffic_; }
+
+ private:
+  void connect(std::size_t i, Steady::time_point deadline) {
+    const ServerAddress& address = options_.servers[i];
+    const int number = static_cast<int>(i);
+    const std::string role = fmt::format("parameter server {}", i);
+    const std::string name = fmt::format("{} at {}:{}", role, address.host, address.port);
+    Descriptor socket = connect_to(address.host, address.port, deadline, {number, role});
+    const Handshake outcome = prove_token(socket.get(), options_.token, deadline);
+    if (outcome == Handshake::silent) {
+      throw PeerError(number, fmt::format("{} does not answer", name));
+    }
+    if (outcome != Handshake::proven) throw not_admitted(name, outcome);
+    servers_.push_back(std::unique_ptr<ServerLine>(
+        new ServerLine{.name = name,
+                       .number = number,
+                       .range = options_.ranges[i],
+                       .stream = {std::move(socket), options_.timeout, traffic_}}));
+    guarded(*servers_.back(), [&](ServerLine& server) { introduce_to(server); });
+  }
+
+  void introduce_to(ServerLine& server) {
+    const auto beat = static_cast<std::uint64_t>(options_.timeout.count());
+    const HelloBody hello{.worker = static_cast<std::uint64_t>(options_.worker),
+                          .beat_milliseconds = beat / kBeatsInATimeout,
+                          .gradients = server.range.size(),
+                          .statistics = server.number == 0 ? options_.statistics : 0,
+                          .partials = options_.partials,
+                          .microbatches = options_.microbatches,
+                          .machine = machine_number()};
+    server.introduce(hello);
+  }
+
+  /// Does something with a server that may turn out to be gone.
+  template <class Work>
+  static void guarded(ServerLine& server, const Work& work) {
+    try {
+      work(server);
+    } catch (const ConnectionLost& lost) {
+      server.lose(lost.what());
+    }
+  }
+
+  void send_push(ServerLine& server, const Push& push, const PushedSums& sums) {
+    PushHead head = head_of(push);
+    head.version = server.version;
+    parts_.assign({bytes_in(head), std::as_bytes(std::span(push.microbatches))});
+    const std::size_t words = parts_.size();
+    add_parts(sums.gradients, server.range);
+    if (server.number == 0 && options_.statistics > 0) {
+      check(sums.statistics.count() == options_.partials,
+            "statistics have as many partial sums as gradients");
+      add_parts(sums.statistics, {0, options_.statistics});
+    }
+    try {
+      server.send_push(parts_, words);
+    } catch (const ConnectionLost&) {
+      // It may have said why before it closed: whoever reads will hear it.
+      server.stream.shut();
+    }
+  }
+
+  void add_parts(const PartialSums& sums, Range range) {
+    for (const float* start : sums.starts(range)) {
+      parts_.push_back(std::as_bytes(std::span(start, range.size())));
+    }
+  }
+
+  /// False if all have answered. Otherwise waits_ says who has something to say, or
+  /// somebody has been silent for too long.
+  bool wait_for_some() {
+    waits_.clear();
+    waited_.clear();
+    Steady::time_point limit = Steady::time_point::max();
+    for (const auto& server : servers_) {
+      if (server->answer) continue;
+      waits_.push_back({server->stream.socket(), POLLIN, 0});
+      waited_.push_back(server.get());
+      limit = std::min(limit, server->last_heard + options_.timeout);
+    }
+    if (waits_.empty()) return false;
+    ::poll(waits_.data(), waits_.size(), milliseconds_until(limit) + 1);
+    return true;
+  }
+
+  void receive_answer(ServerLine& server, FlatBuffer& values) const {
+    try {
+      server.take_frame(values);
+    } catch (const ConnectionLost& lost) {
+      if (!is_over()) server.lose(lost.what());
+      server.answer = Assignment{};  // what the others said stands
+    }
+  }
+
+  void lose_the_silent() const {
+    for (const ServerLine* server : waited_) {
+      if (server->is_silent(options_.timeout)) {
+        server->lose(
+            fmt::format("it has been silent for {:g} s",
+                        std::chrono::duration<double>(options_.timeout).count()));
+      }
+    }
+  }
+
+  bool is_over() const {
+    return std::ranges::any_of(servers_, [](const auto& server) {
+      return server->answer && server->answer->over;
+    });
+  }
+
+  /// What the servers' answers come to.
+  Assignment agreed() const {
+    Assignment all = *servers_.front()->answer;
+    for (const auto& server : servers_) {
+      if (server->answer->over) return *server->answer;
+      all.sequence = std::min(all.sequence, server->answer->sequence);
+    }
+    return all;
+  }
+
+  static void say_goodbye(ServerLine& server) {
+    try {
+      server.stream.send(FrameKind::goodbye);
+    } catch (const ConnectionLost&) {
+      // It is gone already.
+    }
+  }
+
+  const WorkerPortOptions options_;
+  PortTraffic traffic_;
+  std::vector<std::unique_ptr<ServerLine>> servers_;
+  // Kept for their memory:
+  std::vector<FrameStream::Part> parts_;  // of the frame that is sent
+  std::vector<pollfd> waits_;
+  std::vector<ServerLine*> waited_;  // whose they are
+};
+
+WorkerPort::WorkerPort(const WorkerPortOptions& options)
+    : impl_(std::make_unique<Impl>(options)) {}
+
+WorkerPort::~WorkerPort() = default;
+
+Assignment WorkerPort::join(FlatBuffer& values) { return impl_->collect(values); }
+
+Assignment WorkerPort::push(Push push, const PushedSums& sums, FlatBuffer& values) {
+  return impl_->push(std::move(push), sums, values);
+}
+
+std::uint64_t WorkerPort::bytes_sent() const { return impl_->traffic().sent; }
+std::uint64_t WorkerPort::bytes_received() const { return impl_->traffic().received; }
+
+}  // namespace convoy

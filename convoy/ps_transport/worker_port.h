@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WorkerPort: how a worker reaches the parameter servers, each of which has a range of
+// the values.
+//
+//   Assignment next = port.join(values);
+//   while (!next.over) {
+//     ... gradients of batch next.sequence ...
+//     next = port.push(push, sums, values);
+//   }
+//
+// A push goes to all servers before any answer is read, so that servers may wait for each
+// other. If they do not agree on the batch that is next (the worker before this one died
+// between two of them) the earliest is done again; who has had it ignores it.
+
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoy/params/flat_buffer.h"
+#include "convoy/params/partial_sums.h"
+#include "convoy/ps_transport/push.h"
+
+namespace convoy {
+
+struct ServerAddress {
+  std::string host;
+  int port = 0;
+};
+
+struct WorkerPortOptions {
+  std::vector<ServerAddress> servers;  // by number
+  std::vector<Range> ranges;           // of the flat buffer, by server
+  std::string token;
+  int worker = 0;
+  std::size_t statistics = 0;    // floats of what batch norms found
+  std::size_t partials = 1;      // sums in a push, of either
+  std::size_t microbatches = 1;  // losses in a push
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);  // for any answer
+};
+
+/// The numbers of a push.
+struct PushedSums {
+  PartialSums gradients, statistics;
+};
+
+class WorkerPort {
+ public:
+  /// Connects to all servers. Throws PeerError, which names the server, if one does not
+  /// answer, InputError of kind `admission` if it refuses, of kind `settings` if it
+  /// expects other sizes.
+  explicit WorkerPort(const WorkerPortOptions& options);
+  ~WorkerPort();
+  WorkerPort(const WorkerPort&) = delete;
+  WorkerPort& operator=(const WorkerPort&) = delete;
+
+  /// Once, first. Fetches the values, unless nothing is left to do.
+  Assignment join(FlatBuffer& values);
+
+  /// Sends gradients to all servers, statistics to the first, and fetches values.
+  /// `push.version` is filled in for each server. Waits as long as the servers live.
+  /// Throws PeerError that names the server which is lost, InputError of kind `admission`
+  /// if the push is refused. If one server says that the run is over, it is.
+  Assignment push(Push push, const PushedSums& sums, FlatBuffer& values);
+
+  std::uint64_t bytes_sent() const;
+  std::uint64_t bytes_received() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace convoy

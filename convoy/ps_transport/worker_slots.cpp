@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/ps_transport/worker_slots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+
+namespace convoy {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kToShowLife = std::chrono::seconds(2);  // of a slot's holder
+constexpr auto kToEnd = std::chrono::seconds(2);       // of a session that was cut
+constexpr auto kLook = milliseconds(5);
+
+}  // namespace
+
+WorkerSlots::WorkerSlots(const ServerPortOptions& options) {
+  const auto workers = static_cast<std::size_t>(options.workers);
+  check(options.partials.size() == workers && options.microbatches.size() == workers,
+        "a server knows what each worker will push");
+  for (const std::size_t partials : options.partials) {
+    auto slot = std::make_unique<Slot>();
+    slot->gradients = AlignedBuffer<float>(partials * options.gradients);
+    slot->statistics = AlignedBuffer<float>(partials * options.statistics);
+    slot->values = AlignedBuffer<float>(options.gradients);
+    slots_.push_back(std::move(slot));
+  }
+}
+
+std::optional<Arrival> WorkerSlots::next(milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  if (!arrived_.wait_for(lock, wait, [&] { return !queue_.empty(); }))
+    return std::nullopt;
+  return take(queue_.begin());
+}
+
+std::optional<Arrival> WorkerSlots::next_change() {
+  const std::lock_guard lock(mutex_);
+  for (auto queued = queue_.begin(); queued != queue_.end(); ++queued) {
+    const auto is_of_the_same = [&](const Queued& other) {
+      return other.arrival.worker == queued->arrival.worker;
+    };
+    const bool is_push = queued->arrival.kind == Arrival::Kind::push;
+    if (is_push || std::any_of(queue_.begin(), queued, is_of_the_same)) continue;
+    return take(queued);
+  }
+  return std::nullopt;
+}
+
+Arrival WorkerSlots::take(std::deque<Queued>::iterator queued) {
+  Queued first = std::move(*queued);
+  queue_.erase(queued);
+  Slot& slot = at(first.arrival.worker);
+  slot.seen = first.session;
+  slot.owes = first.session == slot.session && first.arrival.kind != Arrival::Kind::lost;
+  return std::move(first.arrival);
+}
+
+/// Whether the server has seen something of the session that is there, and not answered.
+bool WorkerSlots::may_answer(const Slot& slot) const {
+  return slot.line && slot.seen == slot.session && slot.owes;
+}
+
+void WorkerSlots::assign(int worker, const Assignment& assignment,
+                         std::span<const float> values) {
+  Slot& slot = at(worker);
+  check(values.size() == slot.values.size(),
+        "the values are those of the server's range");
+  {
+    const std::lock_guard lock(mutex_);
+    if (!may_answer(slot)) return;
+  }
+  // Nobody reads them before there is an answer: the copy holds up no other session.
+  std::ranges::copy(values, slot.values.data());
+  const std::lock_guard lock(mutex_);
+  slot.owes = false;
+  if (!slot.line || slot.seen != slot.session) return;
+  slot.answer = {.kind = Answer::Kind::assignment, .assignment = assignment};
+  slot.line->wake();
+}
+
+void WorkerSlots::refuse(int worker, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = at(worker);
+  if (!slot.line || slot.seen != slot.session) return;
+  slot.owes = false;
+  slot.answer = {.kind = Answer::Kind::refusal, .why = why};
+  slot.line->wake();
+}
+
+void WorkerSlots::finish(const Assignment& over, milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  over_ = over;
+  over_->over = true;
+  for (const auto& slot : slots_) {
+    if (slot->line) slot->line->wake();
+  }
+  released_.wait_for(lock, wait, [&] {
+    return std::ranges::none_of(slots_, [](const auto& slot) { return slot->line; });
+  });
+}
+
+bool WorkerSlots::is_connected(int worker) const {
+  const std::lock_guard lock(mutex_);
+  return at(worker).line;
+}
+
+bool WorkerSlots::enter(int worker, WorkerLine& line) {
+  std::unique_lock lock(mutex_);
+  Slot& slot = at(worker);
+  if (!wait_until_free(lock, slot)) return false;
+  slot.line = &line;
+  ++slot.session;
+  slot.owes = slot.was_told = false;
+  slot.waits = true;
+  slot.answer = {};
+  if (over_) {
+    line.wake();
+  } else {
+    queue({.kind = Arrival::Kind::joined, .worker = worker});
+  }
+  return true;
+}
+
+/// A worker that died and came back may be here before the end of its old connection was
+/// read; one whose host vanished is not missed for long. So the holder is put to the
+/// test.
+bool WorkerSlots::wait_until_free(std::unique_lock<std::mutex>& lock, Slot& slot) {
+  if (!slot.line) return true;
+  const std::uint64_t holder = slot.session;
+  const Steady::time_point patience = Steady::now() + kToShowLife;
+  bool was_cut = false;
+  slot.line->probe();
+  while (slot.line) {
+    if (slot.session != holder || (!was_cut && slot.line->shows_life())) return false;
+    const Steady::time_point now = Steady::now();
+    if (now > patience + kToEnd) return false;
+    if (now > patience && !std::exchange(was_cut, true)) {
+      slot.line->cut("it was silent, and another took its place");
+    }
+    released_.wait_for(lock, kLook);
+  }
+  return true;
+}
+
+Answer WorkerSlots::take_answer(int worker) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = at(worker);
+  Answer answer = std::exchange(slot.answer, {});
+  if (answer.kind == Answer::Kind::none && slot.waits && over_) {
+    answer = {.kind = Answer::Kind::over, .assignment = *over_};
+    slot.was_told = true;
+  }
+  if (answer.kind != Answer::Kind::none) slot.waits = false;
+  return answer;
+}
+
+void WorkerSlots::deposit(int worker, Push push) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = at(worker);
+  slot.waits = true;
+  if (over_) return slot.line->wake();
+  queue({.kind = Arrival::Kind::push,
+         .worker = worker,
+         .push = std::move(push),
+         .gradients = slot.gradients.span(),
+         .statistics = slot.statistics.span()});
+}
+
+void WorkerSlots::leave(int worker, bool said_goodbye) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = at(worker);
+  slot.line = nullptr;
+  if (!said_goodbye || !slot.was_told) {
+    queue({.kind = Arrival::Kind::lost, .worker = worker});
+  }
+  released_.notify_all();
+}
+
+void WorkerSlots::queue(Arrival arrival) {
+  const std::uint64_t session = at(arrival.worker).session;
+  queue_.push_back({std::move(arrival), session});
+  arrived_.notify_one();
+}
+
+std::span<float> WorkerSlots::gradients(int worker) {
+  return at(worker).gradients.span();
+}
+std::span<float> WorkerSlots::statistics(int worker) {
+  return at(worker).statistics.span();
+}
+std::span<const float> WorkerSlots::values(int worker) const {
+  return at(worker).values.span();
+}
+
+}  // namespace convoy

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rendezvous's messages, byte by byte. After the handshake (wire/token_proof.h) the
+// client's first message is its hello:
+//
+//   | length u32 | kind u8 | id u32 | number u64 | key length u16 | key | value |
+//
+// Numbers are little-endian. Of a message whose length none has, nothing is read.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/wire/bytes.h"
+
+namespace convoy {
+
+inline constexpr std::size_t kMostHello = 4096;       // bytes of a hello
+inline constexpr std::size_t kMostMessage = 1 << 20;  // bytes of any other message
+inline constexpr std::size_t kMostKey = 512;          // bytes of a key
+
+enum class MessageKind : std::uint8_t {
+  hello = 1,  // value: a Hello
+  admitted,
+  refused,  // number: a Refusal; value: the reason, or the job's settings
+  set,      // key, value
+  claim,    // the same, unless it is set; answered with the value that stands
+  get,      // key; number: milliseconds to wait for it
+  value,    // an answer to the get or claim of that id
+  absent,   // nothing came in time for the get of that id
+  watch,    // key: a prefix; whatever is or becomes set below it comes as a notice
+  notice,   // key, value
+  beat,     // I am here; number: a rank's step
+  leave     // a session ends that is no loss
+};
+
+struct Message {
+  MessageKind kind = MessageKind::beat;
+  std::uint32_t id = 0;
+  std::uint64_t number = 0;
+  std::string key{};
+  Bytes value{};
+};
+
+void append(const Message& message, Bytes& out);
+
+/// Bytes of a connection, taken out message by message.
+class MessageBuffer {
+ public:
+  void add(std::span<const std::byte> bytes);
+
+  /// The next message, if it is all there. Sets is_bad() for what is none, or is longer
+  /// than `most`.
+  std::optional<Message> next(std::size_t most);
+  bool is_bad() const { return bad_; }
+
+ private:
+  Bytes bytes_;
+  std::size_t taken_ = 0;
+  bool bad_ = false;
+};
+
+enum class PeerKind : std::uint8_t { rank, launcher };
+
+/// Who someone says they are.
+struct Hello {
+  PeerKind kind = PeerKind::rank;
+  std::int32_t number = 0;  // the rank, or the launcher's node
+  std::int32_t ranks = 1;   // of the job, as they know it
+  std::int32_t pid = 0;
+  std::string host{};
+  std::string settings_hash{};
+};
+
+enum class Refusal : std::uint64_t { place, settings };
+
+Bytes encode(const Hello& hello);
+std::optional<Hello> decode_hello(std::span<const std::byte> bytes);
+
+/// "rank 2", "node 1".
+std::string name_of(PeerKind kind, int number);
+
+}  // namespace convoy

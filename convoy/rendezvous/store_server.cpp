@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/rendezvous/store_server.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <map>
+#include <utility>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/error.h"
+#include "convoy/rendezvous/job_keys.h"
+#include "convoy/rendezvous/store_connection.h"
+#include "convoy/system/quiet_thread.h"
+
+namespace convoy {
+namespace {
+
+using Stage = StoreConnection::Stage;
+
+constexpr int kTickMilliseconds = 200;      // how late a deadline may be noticed
+constexpr std::size_t kMostStrangers = 64;  // connections whose owner is not known
+constexpr std::size_t kMostKeys = 100'000;
+constexpr int kMostRefusalLines = 200;
+
+double seconds(Steady::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+/// The thread's work. Everything but the two atomics is the thread's alone.
+class StoreServer::Loop {
+ public:
+  Loop(Descriptor listening, StoreServerOptions options)
+      : listening_(std::move(listening)),
+        options_(std::move(options)),
+        roster_(options_.roster),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    check(static_cast<bool>(wake_), "the system has an eventfd");
+  }
+
+  void run() {
+    while (!stop_) {
+      wait();
+      accept_all();
+      for (auto i = connections_.begin(); i != connections_.end();) {
+        const auto next = std::next(i);
+        serve(i);
+        i = next;
+      }
+      look_at_the_clock();
+      // Messages to others are written at once, not when they next speak.
+      for (StoreConnection& connection : connections_) connection.write();
+      members_ = static_cast<int>(
+          std::ranges::count(connections_, Stage::member, &StoreConnection::stage));
+    }
+  }
+
+  void stop() {
+    stop_ = true;
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof(one));
+  }
+
+  int members() const { return members_; }
+
+ private:
+  using Connections = std::list<StoreConnection>;
+  using Connection = Connections::iterator;
+
+  void wait() {
+    std::vector<pollfd> polled{{wake_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
+    for (const StoreConnection& one : connections_) {
+      const auto events = static_cast<short>(one.out.empty() ? POLLIN : POLLIN | POLLOUT);
+      polled.push_back({one.socket.get(), events, 0});
+    }
+    ::poll(polled.data(), polled.size(), kTickMilliseconds);
+  }
+
+  void accept_all() {
+    for (;;) {
+      Descriptor socket(
+          ::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!socket) return;
+      make_room();
+      connections_.emplace_back(std::move(socket));
+    }
+  }
+
+  /// Of too many strangers the oldest goes: who knows the token proves it in no time.
+  void make_room() {
+    const auto is_stranger = [](const StoreConnection& one) {
+      return one.stage != Stage::member;
+    };
+    if (std::ranges::count_if(connections_, is_stranger) <
+        static_cast<std::ptrdiff_t>(kMostStrangers)) {
+      return;
+    }
+    refuse(std::ranges::find_if(connections_, is_stranger), "too many strangers");
+  }
+
+  void serve(Connection connection) {
+    const bool open = connection->read();
+    if (!admit(connection)) return;
+    if (connection->stage == Stage::member && !handle_messages(connection)) return;
+    if (!open || !connection->write()) closed(connection);
+  }
+
+  /// Leads a connection towards membership. False if it is gone.
+  bool admit(Connection connection) {
+    if (connection->stage == Stage::stranger && !look_at_proof(connection)) return false;
+    if (connection->stage == Stage::guest && !look_at_hello(connection)) return false;
+    return true;
+  }
+
+  bool look_at_proof(Connection connection) {
+    const Bytes& proof = connection->proof;
+    if (!proof.empty() && !begins_as_proof(proof)) {
+      return refuse(connection, "no convoy process");
+    }
+    if (proof.size() < kAnswerBytes) return true;
+    if (!answer_proves(proof, options_.token, connection->nonce)) {
+      connection->out.resize(connection->out.size() + kWelcomeBytes);  // all zero: no
+      return refuse(connection, "a wrong token");
+    }
+    const Bytes yes = welcome(options_.token, connection->nonce, *nonce_of(proof));
+    connection->out.insert(connection->out.end(), yes.begin(), yes.end());
+    connection->stage = Stage::guest;
+    return true;
+  }
+
+  static bool begins_as_proof(const Bytes& proof) {
+    const std::size_t length = std::min(proof.size(), kMagic.size());
+    return text_of(std::span(proof).first(length)) == kMagic.substr(0, length);
+  }
+
+  bool look_at_hello(Connection connection) {
+    const std::optional<Message> message = connection->in.next(kMostHello);
+    if (!message) return !connection->in.is_bad() || refuse(connection, "no hello");
+    const std::optional<Hello> hello =
+        message->kind == MessageKind::hello ? decode_hello(message->value) : std::nullopt;
+    if (!hello) return refuse(connection, "no hello");
+    if (const auto refused = roster_.admit(*hello)) {
+      connection->send({.kind = MessageKind::refused,
+                        .number = static_cast<std::uint64_t>(refused->kind),
+                        .value = bytes_of(refused->answer)});
+      return refuse(connection, fmt::format("{} on {} (pid {}): {}",
+                                            name_of(hello->kind, hello->number),
+                                            hello->host, hello->pid, refused->reason));
+    }
+    connection->hello = *hello;
+    connection->stage = Stage::member;
+    connection->send({.kind = MessageKind::admitted});
+    if (roster_.is_complete()) set(kCompleteKey, {});
+    return true;
+  }
+
+  /// False if the connection is gone.
+  bool handle_messages(Connection connection) {
+    while (const auto message = connection->in.next(kMostMessage)) {
+      if (message->kind == MessageKind::leave) {
+        roster_.release(connection->hello);
+        connections_.erase(connection);
+        return false;
+      }
+      handle(*connection, *message);
+    }
+    if (connection->in.is_bad()) {
+      lose(connection, {.silent = false, .text = "sent what is no message"});
+      return false;
+    }
+    return true;
+  }
+
+  void handle(StoreConnection& from, const Message& message) {
+    switch (message.kind) {
+      case MessageKind::set:
+        set(message.key, message.value);
+        break;
+      case MessageKind::claim:
+        if (!values_.contains(message.key)) set(message.key, message.value);
+        answer(from, message.id, message.key);
+        break;
+      case MessageKind::get:
+        get(from, message);
+        break;
+      case MessageKind::watch:
+        watch(from, message.key);
+        break;
+      case MessageKind::beat:
+        from.step = message.number;
+        from.send({.kind = MessageKind::beat});
+        break;
+      default:
+        break;  // what only a server says
+    }
+  }
+
+  void set(const std::string& key, const Bytes& value) {
+    if (values_.size() >= kMostKeys && !values_.contains(key)) return;
+    values_[key] = value;
+    for (StoreConnection& one : connections_) {
+      std::erase_if(one.waits, [&](const StoreConnection::Wait& wait) {
+        if (wait.key == key) answer(one, wait.id, key);
+        return wait.key == key;
+      });
+      const bool watches = std::ranges::any_of(
+          one.watches,
+          [&](const std::string& prefix) { return key.starts_with(prefix); });
+      if (watches) notify(one, key, value);
+    }
+  }
+
+  void get(StoreConnection& from, const Message& message) {
+    if (values_.contains(message.key)) return answer(from, message.id, message.key);
+    const auto limit = std::min<std::uint64_t>(message.number, 1'000'000'000);
+    from.waits.push_back(
+        {message.id, message.key, Steady::now() + std::chrono::milliseconds(limit)});
+  }
+
+  void answer(StoreConnection& to, std::uint32_t id, const std::string& key) {
+    const auto value = values_.find(key);
+    if (value == values_.end()) {
+      to.send({.kind = MessageKind::absent, .id = id});
+    } else {
+      to.send({.kind = MessageKind::value, .id = id, .value = value->second});
+    }
+  }
+
+  void watch(StoreConnection& from, const std::string& prefix) {
+    from.watches.push_back(prefix);
+    for (const auto& [key, value] : values_) {
+      if (key.starts_with(prefix)) notify(from, key, value);
+    }
+  }
+
+  static void notify(StoreConnection& to, const std::string& key, const Bytes& value) {
+    to.send({.kind = MessageKind::notice, .key = key, .value = value});
+  }
+
+  void look_at_the_clock() {
+    const Steady::time_point now = Steady::now();
+    for (auto i = connections_.begin(); i != connections_.end();) {
+      const auto next = std::next(i);
+      end_waits(*i, now);
+      expire(i, now);
+      i = next;
+    }
+    if (!roster_.is_complete()) look_for_missing(now);
+  }
+
+  static void end_waits(StoreConnection& one, Steady::time_point now) {
+    std::erase_if(one.waits, [&](const StoreConnection::Wait& wait) {
+      const bool over = wait.deadline <= now;
+      if (over) one.send({.kind = MessageKind::absent, .id = wait.id});
+      return over;
+    });
+  }
+
+  void expire(Connection connection, Steady::time_point now) {
+    if (connection->stage != Stage::member) {
+      if (now - connection->since > options_.stranger) {
+        refuse(connection,
+               connection->proof.empty() ? "said nothing" : "said too little");
+      }
+    } else if (now - connection->last_heard > options_.silence) {
+      lose(connection, {.silent = true,
+                        .text = fmt::format("has been silent for {:.0f} s",
+                                            seconds(now - connection->last_heard))});
+    }
+  }
+
+  void look_for_missing(Steady::time_point now) {
+    const auto waited = now - started_;
+    if (waited > options_.join_timeout && !values_.contains(kFailedKey)) {
+      set(kFailedKey,
+          bytes_of(encode(JobOutcome{
+              ExitCode::peer_unreachable,
+              fmt::format("not all came: {}, waited {:.0f} s (cluster.timeout)",
+                          roster_.missing(), seconds(waited))})));
+    }
+    if (now < say_next_ || values_.contains(kFailedKey)) return;
+    say_next_ = now + options_.say_missing;
+    log(fmt::format("{}, waited {:.0f} s of {:.0f}", roster_.missing(), seconds(waited),
+                    seconds(options_.join_timeout)));
+  }
+
+  /// Drops a connection of who is no member. Always false: it is gone.
+  bool refuse(Connection connection, const std::string& reason) {
+    connection->write();
+    if (refusals_++ < kMostRefusalLines) {
+      log(fmt::format("refused {}: {}", connection->peer, reason));
+    }
+    connections_.erase(connection);
+    return false;
+  }
+
+  void closed(Connection connection) {
+    if (connection->stage == Stage::member) {
+      lose(connection, {.silent = false, .text = "is gone: its connection closed"});
+    } else {
+      refuse(connection, connection->proof.empty() ? "said nothing" : "said too little");
+    }
+  }
+
+  void lose(Connection connection, LostSession loss) {
+    const Hello hello = connection->hello;
+    const std::string at =
+        connection->step > 0 ? fmt::format(" (at step {})", connection->step) : "";
+    loss.text = fmt::format("{} {}{}", describe(hello), loss.text, at);
+    const std::string key = kLostPrefix + name_of(hello.kind, hello.number);
+    connections_.erase(connection);
+    roster_.release(hello);
+    if (roster_.is_elastic(hello)) return lose_elastic(hello, loss);
+    set(key, bytes_of(encode(loss)));
+  }
+
+  /// The others go on. A death is its launcher's to tell, if it has one; who is only
+  /// silent is a process that its launcher still has to end.
+  void lose_elastic(const Hello& hello, const LostSession& loss) {
+    if (loss.silent) {
+      set(kSilentPrefix + name_of(hello.kind, hello.number),
+          bytes_of(fmt::format("{} {}", hello.pid, loss.text)));
+    }
+    if (loss.silent || options_.roster.nodes == 0) log(loss.text);
+  }
+
+  void log(const std::string& line) const {
+    if (options_.log) options_.log(line);
+  }
+
+  Descriptor listening_;
+  StoreServerOptions options_;
+  StoreRoster roster_;
+  Descriptor wake_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> members_ = 0;
+  Connections connections_;
+  std::map<std::string, Bytes> values_;
+  Steady::time_point started_ = Steady::now();
+  Steady::time_point say_next_ = started_ + options_.say_missing;
+  int refusals_ = 0;
+};
+
+StoreServer::StoreServer(Listener listener, StoreServerOptions options)
+    : address_(listener.address),
+      port_(listener.port),
+      loop_(std::make_unique<Loop>(std::move(listener.socket), std::move(options))),
+      thread_(quiet_thread([this] { loop_->run(); })) {}
+
+StoreServer::~StoreServer() {
+  loop_->stop();
+  thread_.join();
+}
+
+void StoreServer::wait_until_all_left(std::chrono::milliseconds most) const {
+  const auto deadline = Steady::now() + most;
+  while (loop_->members() > 0 && Steady::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace convoy

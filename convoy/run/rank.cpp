@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/run/rank.h"
+
+#include <fmt/format.h>
+
+#include "convoy/job/membership.h"
+#include "convoy/ps/server_updates.h"
+#include "convoy/ps/worker.h"
+#include "convoy/ps_transport/server_addresses.h"
+#include "convoy/updates/local_updates.h"
+
+namespace convoy {
+
+TrainingView with_job_callbacks(Membership& job, const TrainingView& view) {
+  TrainingView told = view;
+  told.on_folder = [&job](const std::filesystem::path& path) {
+    job.store().set(kRunFolderKey, path.string());
+  };
+  told.on_step = [&job](std::size_t step) { job.at_step(step); };
+  return told;
+}
+
+namespace {
+
+/// As a parameter server: workers bring the gradients.
+ExitCode join_as_server(const Settings& settings, const JobPlacement& placement,
+                        const TrainingView& view) {
+  return join_and_serve(
+      settings, placement,
+      [&](const Settings& own, Comm& servers, Membership& job, Listener listener) {
+        const ServerAddress address{listener.address, listener.port};
+        const auto tell_workers = [&] {
+          publish_server(job.store(), servers.rank(), address);
+        };
+        return run_training(
+            own, servers, with_job_callbacks(job, view),
+            server_updates({.workers = placement.workers(),
+                            .token = job.token(),
+                            .listener = std::make_shared<Listener>(std::move(listener)),
+                            .on_open = tell_workers}));
+      });
+}
+
+/// As a worker, until the servers say that the run is over. A request to stop is for them
+/// to follow, from the first moment on.
+ExitCode join_as_worker(const Settings& settings, const JobPlacement& placement) {
+  return join_and_push(settings, placement, [&](const Settings& own, Membership& job) {
+    const StopRequest stop;
+    Worker worker(own, {placement.worker(), placement.workers(), placement.servers});
+    const std::vector<ServerAddress> servers = find_servers(
+        job.store(), placement.servers, milliseconds_of(own.cluster.timeout));
+    WorkerPort port(worker.port_options(servers, job.token()));
+    return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
+  });
+}
+
+}  // namespace
+
+ExitCode join_and_train(const Settings& settings, const JobPlacement& placement,
+                        const TrainingView& view) {
+  // Our own launcher has printed its plan; of others this is the place for it.
+  const bool by_others =
+      placement.launcher_kind != LauncherKind::convoy && placement.rank == 0;
+  if (by_others && view.mode == ConsoleMode::normal) {
+    fmt::print("launch    {}\n", describe(placement));
+  }
+  if (placement.is_server()) return join_as_server(settings, placement, view);
+  if (placement.servers > 0) return join_as_worker(settings, placement);
+  return join_and_work(
+      settings, placement, [&](const Settings& own, Comm& comm, Membership& job) {
+        return run_training(own, comm, with_job_callbacks(job, view), make_local_updates);
+      });
+}
+
+}  // namespace convoy

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/run/resume_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/resume.h"
+#include "convoy/remote_checkpoints/checkpoint_download.h"
+#include "convoy/s3/access.h"
+#include "convoy/s3/client.h"
+
+namespace convoy {
+namespace {
+
+/// A run that is given another name goes on in a folder of its own.
+void choose_folder(ResumeSource& source, Settings& settings) {
+  const bool renamed = source.run && source.checkpoint && !settings.run.name.empty() &&
+                       settings.run.name != source.run->filename();
+  if (renamed) source.run.reset();
+  settings.train.resume = source.path();
+  if (!source.run) return;
+  settings.run.dir = source.run->parent_path();
+  settings.run.name = source.run->filename();
+}
+
+/// The run's own settings first; whatever the command line changes is noted or refused.
+void merge_run_config(const SettingArguments& arguments, const ResumeSource& source,
+                      ResumedSettings& result) {
+  const std::filesystem::path config = *source.checkpoint / kConfigFile;
+  SettingArguments over_the_run = arguments;
+  over_the_run.files.insert(over_the_run.files.begin(), config);
+  result.settings = over_the_run.resolve();
+  const Settings before = SettingArguments{{}, {config}}.resolve();
+  const std::vector<SettingChange> changes = setting_changes(before, result.settings);
+  refuse_other_bits(changes, result.settings);
+  result.warnings = source.damaged;
+  for (const SettingChange& change : changes) result.notes.push_back(describe(change));
+}
+
+/// A checkpoint in object storage comes into a folder beside the runs.
+void fetch_if_remote(Settings& settings) {
+  if (!is_s3_location(settings.train.resume)) return;
+  const auto from = S3Location::parse(settings.train.resume, "train.resume");
+  std::string name = from.bucket + "/" + from.key;
+  std::ranges::replace(name, '/', '-');
+  const std::filesystem::path parent =
+      std::filesystem::path(settings.run.dir) / "downloads" / name;
+  S3Client client(find_s3_access(), {});
+  settings.train.resume = download_checkpoint(client, from, parent);
+}
+
+}  // namespace
+
+ResumedSettings resume_settings(const SettingArguments& arguments) {
+  ResumedSettings result{.settings = arguments.resolve(), .notes = {}, .warnings = {}};
+  fetch_if_remote(result.settings);
+  std::optional<ResumeSource> source = find_resume_source(result.settings);
+  if (!source) {
+    if (result.settings.train.resume.empty()) return result;
+    result.notes.push_back(fmt::format("resume    nothing to go on with in {}: a new run",
+                                       result.settings.run.dir));
+    result.settings.train.resume.clear();
+    return result;
+  }
+  if (source->checkpoint) merge_run_config(arguments, *source, result);
+  choose_folder(*source, result.settings);
+  return result;
+}
+
+}  // namespace convoy

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/settings/settings_resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/settings/settings_fault.h"
+#include "convoy/settings/settings_file.h"
+
+namespace convoy {
+namespace {
+
+namespace fs = std::filesystem;
+
+SettingAssignment parse_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0) {
+    const std::string name = text.substr(0, equals);
+    return {name, text.substr(equals + 1), "command line: " + shown(name)};
+  }
+  const bool nameless = equals == 0;
+  throw settings_error({.where = "command line: " + shown(text),
+                        .found = nameless ? "no name before '='" : "no '='",
+                        .expected = "setting=value",
+                        .hint = !nameless && find_setting(text)
+                                    ? "write " + text + "=value"
+                                    : "such as train.epochs=6"});
+}
+
+/// Names of the files <folder>/*.yaml. A folder that is not there has none.
+void add_option_files(const fs::path& folder, std::set<std::string>& names) {
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    if (i->path().extension() == ".yaml") names.insert(i->path().stem());
+  }
+  const bool absent = error == std::errc::no_such_file_or_directory ||
+                      error == std::errc::not_a_directory;
+  if (error && !absent) throw storage_error(folder, "list this folder", error.value());
+}
+
+/// Lays settings over each other, the later over the earlier.
+class Resolver {
+ public:
+  /// Borrows the context.
+  explicit Resolver(const SettingsContext& context) : context_(context) {}
+
+  /// Lays a file over what came before. `chosen_at` says who asked for it.
+  void merge_file(const fs::path& path, const std::string& chosen_at) {
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    const fs::path& identity = error ? path : canonical;
+    refuse_cycle(identity, path, chosen_at);
+    open_.emplace_back(identity, path);
+    merge(read_settings_file(path));
+    open_.pop_back();
+  }
+
+  /// Lays the files that are chosen, experiments first, then the settings as they stand.
+  void merge(const std::vector<SettingAssignment>& assignments) {
+    for (const SettingAssignment& one : assignments) {
+      if (one.name == kExperiment) choose(one);
+    }
+    for (const SettingAssignment& one : assignments) {
+      if (find_option_setting(one.name)) choose(one);
+    }
+    for (const SettingAssignment& one : assignments) {
+      if (one.name != kExperiment) set(one);
+    }
+  }
+
+  Settings finish() const {
+    validate(settings_, origins_);
+    return settings_;
+  }
+
+ private:
+  void set(const SettingAssignment& assignment) {
+    const Setting* option = find_option_setting(assignment.name);
+    const Setting* setting = option ? option : find_setting(assignment.name);
+    if (!setting) throw no_setting(assignment);
+    assign(*setting, assignment, context_.names, settings_);
+    origins_[setting->name] = assignment.where;
+  }
+
+  static InputError no_setting(const SettingAssignment& assignment) {
+    const auto& [name, value, where] = assignment;
+    const bool group = !settings_of_group(name).empty();
+    return group ? group_as_value(name, value, where) : unknown_setting(name, where);
+  }
+
+  /// The name is set here too, so that the option's own file is laid over it.
+  void choose(const SettingAssignment& choice) {
+    if (choice.name == kExperiment) {
+      refuse_unknown_experiment(choice);
+    } else {
+      set(choice);
+    }
+    const auto file = option_file(choice.name, choice.value);
+    if (file) merge_file(*file, choice.where);
+  }
+
+  void refuse_unknown_experiment(const SettingAssignment& choice) const {
+    const std::vector<std::string> names = experiments();
+    if (std::ranges::find(names, choice.value) != names.end()) return;
+    throw settings_error({.where = choice.where,
+                          .found = shown(choice.value),
+                          .expected = names.empty() ? "no experiment: none was found"
+                                                    : "one of " + join(names),
+                          .hint = experiment_hint(choice.value, names)});
+  }
+
+  std::string experiment_hint(const std::string& name,
+                              const std::vector<std::string>& names) const {
+    const std::string nearest = nearest_hint(name, names);
+    if (!nearest.empty()) return nearest;
+    std::vector<std::string> folders;
+    for (const fs::path& folder : context_.folders) {
+      folders.push_back((folder / kExperiment).lexically_normal());
+    }
+    return "searched: " + (folders.empty() ? "no folder" : join(folders));
+  }
+
+  std::vector<std::string> experiments() const {
+    std::set<std::string> names;
+    for (const fs::path& folder : context_.folders) {
+      add_option_files(folder / kExperiment, names);
+    }
+    return {names.begin(), names.end()};
+  }
+
+  /// Requires: `option` is one of the group's, so that it cannot lead out of the folder.
+  std::optional<fs::path> option_file(const std::string& group,
+                                      const std::string& option) const {
+    for (const fs::path& folder : context_.folders) {
+      const fs::path path = (folder / group / (option + ".yaml")).lexically_normal();
+      std::error_code ignored;  // what cannot be looked at is there; reading it says why
+      if (fs::status(path, ignored).type() != fs::file_type::not_found) return path;
+    }
+    return std::nullopt;
+  }
+
+  void refuse_cycle(const fs::path& identity, const fs::path& path,
+                    const std::string& chosen_at) const {
+    const auto first =
+        std::ranges::find(open_, identity, &std::pair<fs::path, fs::path>::first);
+    if (first == open_.end()) return;
+    std::vector<std::string> chain;
+    for (auto file = first; file != open_.end(); ++file) chain.push_back(file->second);
+    chain.push_back(path);
+    throw settings_error({.where = chosen_at,
+                          .found = "a circle: " + join(chain, " -> "),
+                          .expected = "files that do not choose each other in a circle",
+                          .hint = ""});
+  }
+
+  const SettingsContext& context_;
+  Settings settings_;
+  SettingOrigins origins_;
+  std::vector<std::pair<fs::path, fs::path>>
+      open_;  // files being laid: identity, as named
+};
+
+std::optional<fs::path> folder_from_environment() {
+  const char* value = std::getenv("CONVOY_CONFIGS");
+  if (!value || !*value) return std::nullopt;
+  std::error_code ignored;
+  if (fs::is_directory(value, ignored)) return value;
+  throw settings_error({.where = "environment: CONVOY_CONFIGS",
+                        .found = shown(value),
+                        .expected = "a folder that is there",
+                        .hint = ""});
+}
+
+}  // namespace
+
+Settings resolve_settings(const std::vector<std::string>& assignments,
+                          const std::vector<std::filesystem::path>& config_files,
+                          const SettingsContext& context) {
+  std::vector<SettingAssignment> command_line;
+  for (const std::string& text : assignments)
+    command_line.push_back(parse_assignment(text));
+
+  Resolver resolver(context);
+  for (const fs::path& file : config_files)
+    resolver.merge_file(file, "command line: --config");
+  resolver.merge(command_line);
+  return resolver.finish();
+}
+
+std::vector<std::filesystem::path> config_folders() {
+  std::vector<fs::path> folders;
+  if (const auto folder = folder_from_environment()) folders.push_back(*folder);
+  folders.emplace_back("configs");
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) folders.push_back(executable.parent_path().parent_path() / "configs");
+  return folders;
+}
+
+}  // namespace convoy

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of settings: one line each, from which reading, checking, printing, help and
+// the schema follow. Internal to the settings.
+//
+// To add a setting: a field in Settings, a line in settings_table.cpp, a line in
+// docs/settings.md (a test prints the one that is missing).
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "convoy/settings/settings.h"
+#include "convoy/settings/settings_schema.h"
+
+namespace convoy {
+
+/// A setting's place in Settings. Its type there decides how it is read and printed.
+using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*, Numbers*>;
+
+/// The numbers from low to high; an open end is itself left out. Of a list, each number.
+struct Bounds {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;
+  bool high_open = false;
+};
+
+using Choices = std::vector<std::string>;
+using KnownList = std::vector<std::string> KnownNames::*;
+
+/// What a setting may be, besides being of its type.
+using Rule = std::variant<std::monostate, Bounds, Choices, KnownList>;
+
+struct Setting {
+  std::string name;
+  Field (*field)(Settings&);
+  Rule rule;
+  std::string help;
+};
+
+/// All settings; those of one group stand together.
+std::span<const Setting> settings_table();
+
+/// The setting of that name, or nullptr.
+const Setting* find_setting(std::string_view name);
+
+/// The setting `group.name` if options of the group can be chosen by `group=option`.
+const Setting* find_option_setting(std::string_view group);
+
+/// Whether the setting of that name is a list.
+bool is_list(std::string_view name);
+
+/// The one group of options that are only files.
+inline constexpr std::string_view kExperiment = "experiment";
+
+/// Whether `name=option` chooses an option: a group with options, or "experiment".
+bool is_choice(std::string_view name);
+
+/// The names of all settings that begin with `group` and a dot.
+std::vector<std::string> settings_of_group(std::string_view group);
+
+}  // namespace convoy

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/simulate/simulated_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoy/base/error.h"
+#include "convoy/simulate/costed_job.h"
+
+namespace convoy {
+namespace {
+
+/// One rank alone, with the micro-batches of all.
+Settings alone(const Settings& settings, int ranks) {
+  Settings copy = settings;
+  copy.train.microbatches = static_cast<int>(microbatch_count(settings, ranks));
+  copy.strategy.name = "single";
+  copy.inject = {};
+  return copy;
+}
+
+TrainingContext with_settings(const TrainingContext& parts, const Settings& settings) {
+  return {settings,     parts.comm,       parts.work,      parts.team,
+          parts.values, parts.statistics, parts.optimizer, parts.clip};
+}
+
+/// A machine whose time follows from FLOPs: backward takes two forwards.
+CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t batch) {
+  CostProfile profile{.model = work.model.name};
+  profile.units.resize(work.layout.unit_count());
+  std::vector<double> flops(work.layout.unit_count());
+  double all = 0;
+  for (const LayerInfo& layer : describe(work.model)) {
+    flops[layer.unit] += static_cast<double>(layer.forward_flops);
+    all += static_cast<double>(layer.forward_flops);
+  }
+  for (const Segment& segment : work.layout.segments()) {
+    UnitBytes& unit = profile.units[static_cast<std::size_t>(segment.unit)];
+    unit.tensors.push_back(segment.range.size() * sizeof(float));
+    unit.bytes = work.layout.unit(segment.unit).size() * sizeof(float);
+  }
+  profile.statistics_bytes = work.statistics_layout.size() * sizeof(float);
+  for (const std::size_t samples : {std::size_t{1}, std::max<std::size_t>(2, batch)}) {
+    PassSeconds pass{.samples = samples};
+    for (const double of_unit : flops) {
+      const double part = of_unit / all / 3 * sample_seconds;
+      const double forward = part * static_cast<double>(samples);
+      pass.units.push_back({.forward = forward, .backward = 2 * forward});
+    }
+    profile.passes.push_back(pass);
+  }
+  return profile;
+}
+
+}  // namespace
+
+SimulatedRanks::SimulatedRanks(const TrainingContext& parts, int ranks)
+    : alone_(alone(parts.settings, ranks)),
+      parts_(parts),
+      strategy_(strategy_name(parts.settings, ranks)),
+      order_(static_cast<std::size_t>(alone_.train.microbatches), ranks),
+      local_(with_settings(parts, alone_)),
+      times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
+             parts.settings.train.seed),
+      cost_(cost()),
+      reports_(static_cast<std::size_t>(ranks)),
+      slept_(static_cast<std::size_t>(ranks)) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    delays_.push_back(make_delay(parts.settings, rank, ranks));
+  }
+}
+
+/// What the exchange adds to a step: of ranks that are all as fast.
+StepCost SimulatedRanks::cost() const {
+  const Settings& settings = parts_.settings;
+  const auto batch = static_cast<std::size_t>(settings.train.batch_size);
+  const CostProfile profile =
+      profile_of(parts_.work, sample_seconds(settings, parts_.work.model), batch);
+  const double bandwidth = settings.sim.bandwidth_gbps * 1e9 / 8;
+  const double server = settings.sim.server_gbps * 1e9 / 8;
+  const Cluster cluster{.machines = order_.ranks(),
+                        .latency = settings.sim.latency_us * 1e-6,
+                        .bandwidth = bandwidth,
+                        .server_bandwidth = server > 0 ? server : bandwidth};
+  return step_cost(strategy_, profile,
+                   costed_job(settings, cluster, order_,
+                              Microbatches::most_samples(batch, order_.microbatches())));
+}
+
+std::optional<Update> SimulatedRanks::make(const StepRequest& order) {
+  std::optional<Update> made = local_.make(order);
+  if (!made) return made;
+  double slowest = 0;
+  for (int rank = 0; rank < order_.ranks(); ++rank) {
+    const MicrobatchPart part{order_.microbatches(), order_.microbatches_of(rank)};
+    const double computing =
+        times_.seconds(rank, order.step, part.samples(made->loss.samples).size());
+    const double slept =
+        delays_[static_cast<std::size_t>(rank)].seconds(order.step, computing);
+    StepReport& report = reports_[static_cast<std::size_t>(rank)];
+    report = {.own_seconds = computing + slept,
+              .exposed_seconds = cost_.exposed,
+              .bytes_sent = cost_.sent};
+    slowest = std::max(slowest, report.own_seconds);
+    slept_[static_cast<std::size_t>(rank)] += slept;
+  }
+  for (StepReport& report : reports_) {
+    report.exposed_seconds += slowest - report.own_seconds;
+  }
+  exposed_ += reports_.front().exposed_seconds;
+  made->seconds = slowest + cost_.exposed;
+  clock_.advance_to(clock_.seconds() + made->seconds);
+  made->reports = reports_;
+  return made;
+}
+
+std::string SimulatedRanks::plan() const {
+  const Settings& settings = parts_.settings;
+  return fmt::format(
+      "cluster   {} virtual rank{}, strategy {}\n"
+      "clock     virtual: {:.4g} ms a batch alone ({}), {:.4g} us, {:.4g} Gbit/s; the "
+      "exchange adds {:.4g} ms\n"
+      "batch     {} samples an update in {} microbatches: the same bits as on real "
+      "ranks\n",
+      order_.ranks(), order_.ranks() == 1 ? "" : "s", strategy_,
+      batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
+      settings.sim.latency_us, settings.sim.bandwidth_gbps, cost_.exposed * 1e3,
+      settings.train.batch_size, order_.microbatches());
+}
+
+nlohmann::ordered_json SimulatedRanks::summary_fields() const {
+  return {{"simulated", true},
+          {"virtual_seconds", clock_.seconds()},
+          {"bytes_sent_a_step", cost_.sent}};
+}
+
+}  // namespace convoy

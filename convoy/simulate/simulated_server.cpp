@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/simulate/simulated_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+LinkOptions link_of(const SimSettings& sim, double gbps) {
+  return {.latency = sim.latency_us * 1e-6, .bandwidth = gbps * 1e9 / 8};
+}
+
+LinkOptions worker_link(const SimSettings& sim) {
+  return link_of(sim, sim.bandwidth_gbps);
+}
+
+LinkOptions server_link(const SimSettings& sim) {
+  return sim.server_gbps > 0 ? link_of(sim, sim.server_gbps) : worker_link(sim);
+}
+
+}  // namespace
+
+SimulatedServer::VirtualWorker::VirtualWorker(const TrainingContext& parts,
+                                              const Delay& delay)
+    : gradients(parts.work.layout),
+      statistics(parts.work.statistics_layout),
+      delay(delay),
+      up(worker_link(parts.settings.sim)),
+      down(worker_link(parts.settings.sim)) {}
+
+SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
+    : parts_(parts),
+      schedule_(parts.settings, parts.work, workers),
+      server_(async_server_options(parts.settings, parts.work.layout, schedule_),
+              {parts.work.layout,
+               {0, parts.values.size()},
+               parts.values,
+               parts.optimizer,
+               parts.clip},
+              parts.team),
+      network_(
+          parts.work.model, parts.work.layout,
+          network_options(parts.settings,
+                          Microbatches::most_samples(
+                              static_cast<std::size_t>(parts.settings.train.batch_size),
+                              schedule_.microbatches)),
+          parts.team),
+      microbatches_(network_, parts.work.layout, all_microbatches(schedule_.microbatches),
+                    parts.team),
+      filler_(parts.work.data.train, parts.work.normalization,
+              loader_options(parts.settings, parts.work, {}).augmentation,
+              parts.settings.train.seed),
+      images_(static_cast<std::size_t>(parts.settings.train.batch_size) *
+              parts.work.data.train.shape.size()),
+      labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
+      times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
+             parts.settings.train.seed),
+      to_server_(server_link(parts.settings.sim)),
+      from_server_(server_link(parts.settings.sim)),
+      applied_(parts.work.layout) {
+  workers_.reserve(static_cast<std::size_t>(workers));
+  for (int worker = 0; worker < workers; ++worker) {
+    workers_.emplace_back(parts, make_delay(parts.settings, worker, workers));
+  }
+}
+
+std::size_t SimulatedServer::samples_per_epoch() const {
+  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+}
+
+/// Of a push, and of the values that go back.
+std::uint64_t SimulatedServer::message_bytes() const {
+  return parts_.work.layout.parameter_count() * sizeof(float);
+}
+
+void SimulatedServer::begin() {
+  since_begin_.restart();
+  const int count = static_cast<int>(workers_.size());
+  for (int worker = 0; worker < count; ++worker) server_.set_connected(worker, true);
+  for (int worker = 0; worker < count; ++worker) give_work(worker);
+}
+
+/// Who is too far ahead waits.
+void SimulatedServer::give_work(int worker) {
+  if (!server_.may_go_on(worker)) {
+    waiting_.push_back(worker);
+    return;
+  }
+  const Assignment next = server_.pull(worker);
+  if (next.over) return;
+  compute(worker, next);
+  VirtualWorker& one = at(worker);
+  const double arrives =
+      dirac(from_server_, message_bytes(), one.down, message_bytes(), events_.now());
+  const double computing = times_.seconds(worker, next.sequence, one.push.samples);
+  one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
+  one.push.own_seconds = computing + one.push.slept_seconds;
+  one.slept += one.push.slept_seconds;
+  events_.schedule(arrives + one.push.own_seconds, {EventKind::computed, worker});
+}
+
+void SimulatedServer::release_waiting() {
+  for (const int worker : std::exchange(waiting_, {})) give_work(worker);
+}
+
+BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
+  VirtualWorker& one = at(worker);
+  const WorkerSchedule::Place place = schedule_.place(worker, sequence);
+  if (place.epoch != one.epoch) {
+    one.order = epoch_order(schedule_.parts[static_cast<std::size_t>(worker)],
+                            parts_.settings.train.seed, place.epoch,
+                            static_cast<std::uint32_t>(worker));
+    one.epoch = place.epoch;
+  }
+  const auto size = static_cast<std::size_t>(parts_.settings.train.batch_size);
+  const std::size_t first = place.batch * size;
+  const std::size_t count = std::min(size, one.order.size() - first);
+  const auto images = images_.span().first(count * parts_.work.data.train.shape.size());
+  const auto labels = labels_.span().first(count);
+  filler_.fill(place.epoch, std::span(one.order).subspan(first, count), images, labels);
+  return Samples{images, labels};
+}
+
+/// The gradient of the worker's next batch with the values now.
+void SimulatedServer::compute(int worker, const Assignment& next) {
+  VirtualWorker& one = at(worker);
+  const BatchShare share = batch(worker, next.sequence);
+  const Stopwatch watch;
+  microbatches_.run(share, parts_.values,
+                    schedule_.key(parts_.settings.train.seed, worker, next.sequence),
+                    nobody_);
+  seconds_computing_ += watch.seconds();
+  one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
+  for (const LossSum& microbatch : microbatches_.losses()) {
+    one.push.microbatches.push_back(
+        {microbatch.loss, microbatch.correct, microbatch.samples});
+  }
+  std::ranges::copy(microbatches_.gradients().whole().numbers(), one.gradients.data());
+  std::ranges::copy(microbatches_.batch_stats().whole().numbers(), one.statistics.data());
+}
+
+std::optional<Update> SimulatedServer::make(const StepRequest& order) {
+  while (!events_.empty()) {
+    const Event event = events_.next();
+    clock_.advance_to(events_.now());
+    if (event.kind == EventKind::arrived) return apply(event.worker, order);
+    const double arrives = dirac(at(event.worker).up, message_bytes(), to_server_,
+                                 message_bytes(), events_.now());
+    events_.schedule(arrives, {EventKind::arrived, event.worker});
+  }
+  return std::nullopt;
+}
+
+std::optional<Update> SimulatedServer::apply(int worker, const StepRequest& order) {
+  VirtualWorker& one = at(worker);
+  const Applied applied = server_.push(worker, one.push, one.gradients, order.rates);
+  check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
+  std::swap(applied_, one.gradients);
+  Update made{.rate = applied.rate,
+              .seconds = events_.now() - last_update_,
+              .first_reporter = static_cast<std::size_t>(worker),
+              .stop_signal = order.stop_signal(),
+              .gather_resources = order.gather_resources};
+  for (const MicrobatchLoss& microbatch : one.push.microbatches) {
+    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
+  }
+  made.diverged = !std::isfinite(made.loss.loss);
+  last_update_ = events_.now();
+  seconds_really_ = since_begin_.seconds();
+  report_ = {.own_seconds = one.push.own_seconds};
+  made.reports = {&report_, 1};
+  update_running_stats(one.statistics.numbers(),
+                       std::min(made.loss.samples, schedule_.microbatches),
+                       parts_.statistics.view({0, parts_.statistics.size()}));
+  give_work(worker);
+  release_waiting();
+  return made;
+}
+
+UpdateMemory SimulatedServer::memory() const {
+  const std::size_t one =
+      (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
+  const std::size_t copies = async_server_bytes(
+      async_server_options(parts_.settings, parts_.work.layout, schedule_),
+      parts_.work.layout, {0, parts_.values.size()});
+  return {.gradients = microbatches_.gradient_bytes() + workers_.size() * one + copies,
+          .activations = network_.arena_bytes()};
+}
+
+std::string SimulatedServer::plan() const {
+  const Settings& settings = parts_.settings;
+  return fmt::format(
+      "cluster   {} virtual worker{}, 1 server, strategy {}, partition {}, staleness "
+      "bound {}\n"
+      "clock     virtual: {:.4g} ms a batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
+      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      workers_.size(), workers_.size() == 1 ? "" : "s", strategy(),
+      settings.data.partition, settings.ps.max_staleness,
+      batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
+      settings.sim.latency_us, settings.sim.bandwidth_gbps, settings.train.batch_size,
+      settings.ps.compensation);
+}
+
+nlohmann::ordered_json SimulatedServer::step_fields() {
+  nlohmann::ordered_json fields = take_staleness_fields(server_.staleness());
+  fields["virtual_seconds"] = clock_.seconds();
+  return fields;
+}
+
+nlohmann::ordered_json SimulatedServer::summary_fields() const {
+  return {{"simulated", true},
+          {"virtual_seconds", clock_.seconds()},
+          {"wall_seconds", seconds_really_},
+          {"computing_seconds", seconds_computing_},
+          {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
+          {"staleness", staleness_json(server_.staleness())}};
+}
+
+}  // namespace convoy

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SimulatedServer: a parameter server and its workers in one process, under a clock that
+// jumps from event to event.
+//
+//   values leave the server   -> over its link -> a worker computes, is delayed
+//   gradients leave it        -> over its link -> the server updates, in order of arrival
+//
+// Gradients are real and updates are those of the real server. A worker's gradient is
+// computed when it is given its values, so that it needs no copy of them, and kept until
+// its time to arrive has come. Only time is made up; so thousands of workers cost no
+// waiting, and a run repeats to the bit.
+
+#pragma once
+
+#include "convoy/cost_model/event_queue.h"
+#include "convoy/cost_model/link.h"
+#include "convoy/loader/batch_filler.h"
+#include "convoy/network/microbatches.h"
+#include "convoy/ps/async_server.h"
+#include "convoy/ps/worker_schedule.h"
+#include "convoy/simulate/compute_times.h"
+#include "convoy/updates/update_source.h"
+
+namespace convoy {
+
+class SimulatedServer final : public UpdateSource {
+ public:
+  SimulatedServer(const TrainingContext& parts, int workers);
+
+  std::string strategy() const override { return kPsAsync; }
+  std::size_t per_epoch() const override { return schedule_.per_epoch(); }
+  std::size_t samples_per_epoch() const override;
+  std::size_t microbatches() const override { return schedule_.microbatches; }
+  std::size_t workers() const override { return workers_.size(); }
+
+  void begin() override;
+  void start_epoch(int, std::size_t) override {}
+  std::optional<Update> make(const StepRequest& order) override;
+  const FlatBuffer& gradients() override { return applied_; }
+  void update_bn(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
+  std::vector<OptimizerSlot> slots() override { return server_.slots(); }
+
+  const Clock& clock() const override { return clock_; }
+  UpdateSeconds seconds() const override { return {}; }
+  std::vector<double> slept_by_worker() const override {
+    std::vector<double> list;
+    for (const VirtualWorker& worker : workers_) list.push_back(worker.slept);
+    return list;
+  }
+  UpdateMemory memory() const override;
+  std::string plan() const override;
+  nlohmann::ordered_json step_fields() override;
+  nlohmann::ordered_json summary_fields() const override;
+
+ private:
+  struct VirtualWorker {
+    VirtualWorker(const TrainingContext& parts, const Delay& delay);
+
+    FlatBuffer gradients, statistics;  // of the push under way
+    Push push;
+    Delay delay;
+    Link up, down;                     // its own, to and from the server's
+    double slept = 0;                  // seconds, in all
+    std::vector<std::uint32_t> order;  // of the samples of its epoch
+    int epoch = 0;                     // whose order that is
+  };
+
+  enum class EventKind { computed, arrived };
+  struct Event {
+    EventKind kind;
+    int worker;
+  };
+
+  VirtualWorker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
+  void give_work(int worker);
+  void release_waiting();
+  void compute(int worker, const Assignment& next);
+  BatchShare batch(int worker, std::uint64_t sequence);
+  std::optional<Update> apply(int worker, const StepRequest& order);
+  std::uint64_t message_bytes() const;
+
+  TrainingContext parts_;
+  WorkerSchedule schedule_;
+  AsyncServer server_;
+  Network network_;
+  Microbatches microbatches_;
+  PassListener nobody_;
+  BatchFiller filler_;
+  AlignedBuffer<float> images_;
+  AlignedBuffer<std::int32_t> labels_;
+  ComputeTimes times_;
+  std::vector<VirtualWorker> workers_;
+  EventQueue<Event> events_;
+  VirtualClock clock_;
+  Link to_server_, from_server_;  // of the server, which all workers share
+  std::vector<int> waiting_;      // workers too far ahead
+  FlatBuffer applied_;            // gradients of the last update
+  StepReport report_;             // of it
+  double last_update_ = 0;        // when that was
+  Stopwatch since_begin_;         // really, as are these:
+  double seconds_really_ = 0;     // from the begin to the last update
+  double seconds_computing_ = 0;  // gradients alone
+};
+
+}  // namespace convoy

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/system/cpu.h"
+
+#include <sched.h>
+
+#include <fstream>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace convoy {
+namespace {
+
+std::string model_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+std::string feature_names() {
+#if defined(__x86_64__)
+  std::string names;
+  const auto add = [&](bool present, const char* name) {
+    if (present && !names.empty()) names += ' ';
+    if (present) names += name;
+  };
+  add(__builtin_cpu_supports("sse4.2"), "sse4.2");
+  add(__builtin_cpu_supports("avx2"), "avx2");
+  add(__builtin_cpu_supports("fma"), "fma");
+  add(__builtin_cpu_supports("avx512f"), "avx512f");
+  return names;
+#else
+  return "";
+#endif
+}
+
+int usable_cores() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) return CPU_COUNT(&mask);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+CpuInfo cpu_info() { return {model_name(), feature_names(), usable_cores()}; }
+
+void flush_denormals() {
+#if defined(__x86_64__)
+  constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+  _mm_setcsr(_mm_getcsr() | kFlushToZero | kDenormalsAreZero);
+#endif
+}
+
+}  // namespace convoy

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/updates/local_updates.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "convoy/strategy/registry.h"
+#include "convoy/updates/update_bn.h"
+
+namespace convoy {
+
+LocalUpdates::LocalUpdates(const TrainingContext& parts)
+    : parts_(parts),
+      order_(microbatch_count(parts.settings, parts.comm.ranks()), parts.comm.ranks()),
+      strategy_name_(strategy_name(parts.settings, parts.comm.ranks())),
+      network_(
+          parts.work.model, parts.work.layout,
+          network_options(parts.settings,
+                          Microbatches::most_samples(
+                              static_cast<std::size_t>(parts.settings.train.batch_size),
+                              order_.microbatches())),
+          parts.team),
+      microbatches_(network_, parts.work.layout, own_microbatches(), parts.team),
+      async_(parts.comm),
+      strategy_(make_strategy(strategy_name_, replica(), peers(),
+                              strategy_options(parts.settings))),
+      compute_timer_(*strategy_, parts.work.layout.segments().size(),
+                     make_delay(parts.settings, parts.comm.rank(), parts.comm.ranks())),
+      all_gather_(async_, order_, parts.comm.rank()),
+      loader_(parts.work.data.train, parts.work.samples.train,
+              loader_options(parts.settings, parts.work, own_microbatches())) {}
+
+std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts) {
+  return std::make_unique<LocalUpdates>(parts);
+}
+
+Replica LocalUpdates::replica() {
+  return {.layout = parts_.work.layout,
+          .values = parts_.values,
+          .statistics = parts_.statistics,
+          .gradients = microbatches_.gradients(),
+          .batch_stats = microbatches_.batch_stats(),
+          .optimizer = parts_.optimizer,
+          .clip = parts_.clip};
+}
+
+void LocalUpdates::start_epoch(int epoch, std::size_t first) {
+  loader_.start_epoch(epoch, first);
+}
+
+std::optional<Update> LocalUpdates::make(const StepRequest& order) {
+  const Batch* batch = loader_.next();
+  if (batch == nullptr) return std::nullopt;
+  const Stopwatch watch;
+  parts_.optimizer.start_step(order.step, order.rates);
+  compute_timer_.begin(order.step);
+  microbatches_.run({{batch->images, batch->labels}, batch->whole}, parts_.values,
+                    key(order.step), compute_timer_);
+  start_all_gather(order);
+  strategy_->step();
+  microbatches_.update_running_stats(batch->whole, parts_.statistics);
+  const LossSum loss = finish_all_gather();
+  return Update{.loss = loss,
+                .rate = order.rates.rate,
+                .seconds = watch.seconds(),
+                .reports = all_gather_.reports(),
+                .stop_signal = all_gather_.stop_signal(),
+                .gather_resources = all_gather_.reports().front().gather_resources != 0,
+                .diverged = !std::isfinite(loss.loss)};
+}
+
+/// Begins to tell all ranks of the step whose backward is over.
+void LocalUpdates::start_all_gather(const StepRequest& order) {
+  next_report_.stop_signal = order.stop_signal();
+  next_report_.own_seconds = compute_timer_.seconds();
+  next_report_.data_seconds = loader_.seconds_waited() - reported_data_seconds_;
+  next_report_.gather_resources = order.gather_resources ? 1 : 0;
+  reported_data_seconds_ = loader_.seconds_waited();
+  all_gather_.start(next_report_, microbatches_.losses());
+}
+
+/// Returns the loss of the whole batch. Now that nothing is under way, what this step's
+/// exchange took can be counted, to be told with the next.
+LossSum LocalUpdates::finish_all_gather() {
+  const Stopwatch watch;
+  const LossSum loss = all_gather_.finish();
+  seconds_agreeing_ += watch.seconds();
+  const double exposed = seconds().exposed;
+  const std::uint64_t sent = parts_.comm.total_traffic().bytes_sent;
+  next_report_.exposed_seconds = exposed - reported_exposed_seconds_;
+  next_report_.bytes_sent = sent - reported_bytes_;
+  reported_exposed_seconds_ = exposed;
+  reported_bytes_ = sent;
+  return loss;
+}
+
+void LocalUpdates::update_bn(int epoch, std::size_t step, const FlatBuffer& values,
+                             FlatBuffer& statistics) {
+  convoy::update_bn({loader_, microbatches_, peers(), key(step)}, epoch, values,
+                    statistics);
+  seconds_in_measuring_ += loader_.seconds_waited() - reported_data_seconds_;
+  reported_data_seconds_ = loader_.seconds_waited();  // of no step
+}
+
+UpdateSeconds LocalUpdates::seconds() const {
+  return {.waiting_for_data = loader_.seconds_waited() - seconds_in_measuring_,
+          .exposed = strategy_->seconds_exposed() + seconds_agreeing_,
+          .slept = compute_timer_.seconds_slept()};
+}
+
+std::string LocalUpdates::plan() const {
+  const int ranks = parts_.comm.ranks();
+  const std::size_t microbatches = order_.microbatches();
+  return fmt::format(
+      "cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n"
+      "batch     {} samples an update in {} micro-batch{}: the same bits on up to {} "
+      "rank{}\n",
+      ranks, ranks == 1 ? "" : "s", strategy_name_, parts_.team.threads(),
+      ranks == 1 ? "" : " each", network_.kernels().name,
+      parts_.settings.train.batch_size, microbatches, microbatches == 1 ? "" : "es",
+      microbatches, microbatches == 1 ? "" : "s");
+}
+
+}  // namespace convoy

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/updates/update_bn.h"
+
+#include <algorithm>
+
+namespace convoy {
+namespace {
+
+/// Adds up what all ranks' micro-batches found in a batch.
+void exchange(const BatchStatsSource& source) {
+  const PartialSums found = source.microbatches.batch_stats();
+  const Range all = {0, found.whole().size()};
+  source.peers.idle_comm().all_reduce(source.peers.order, found.starts(all),
+                                      found.whole().view(all));
+}
+
+}  // namespace
+
+void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& values,
+               FlatBuffer& statistics) {
+  if (statistics.size() == 0) return;
+  std::fill_n(statistics.data(), statistics.size(), 0.0f);
+  PassListener nobody;
+  RngKey key = source.key;
+  source.loader.start_epoch(epoch);
+  for (int seen = 1; const Batch* batch = source.loader.next(); ++seen, ++key.step) {
+    source.microbatches.compute_batch_stats(
+        {{batch->images, batch->labels}, batch->whole}, values, key, nobody);
+    exchange(source);
+    source.microbatches.update_running_stats(batch->whole, statistics,
+                                             1.0f / static_cast<float>(seen));
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/initial_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/checkpoint/safetensors.h"
+#include "convoy/models/models.h"
+#include "convoy/system/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Initial : public testing::Test {
+ protected:
+  /// Writes the values and statistics of a resnet18 of so many classes.
+  void write(int classes, const std::string& prefix) {
+    const Model model = make_model("resnet18_cifar", {3, 8, 8}, classes);
+    const Layout layout = build_layout(model);
+    const Layout statistics_layout = build_statistics_layout(model);
+    FlatBuffer values(layout), statistics(statistics_layout);
+    initialize(layout, /*seed=*/7, values);
+    initialize_statistics(statistics_layout, statistics);
+    const std::vector<float> counter = {3};
+    std::vector<TensorView> tensors = {{prefix + "bn1.num_batches_tracked", {}, counter},
+                                       {prefix + "extra", {1}, counter}};
+    for (const Segment& segment : layout.segments()) {
+      tensors.push_back(
+          {prefix + segment.name, segment.shape, values.view(segment.range)});
+    }
+    for (const Segment& segment : statistics_layout.segments()) {
+      tensors.push_back(
+          {prefix + segment.name, segment.shape, statistics.view(segment.range)});
+    }
+    write_safetensors(file, tensors);
+  }
+
+  InitialWeights load() {
+    return load_initial_weights(file,
+                                {{layout, values}, {statistics_layout, statistics}});
+  }
+
+  TemporaryFolder here;
+  std::filesystem::path file = here.path() / "weights.safetensors";
+  Model model = make_model("resnet18_cifar", {3, 8, 8}, 10);
+  Layout layout = build_layout(model);
+  Layout statistics_layout = build_statistics_layout(model);
+  FlatBuffer values{layout}, statistics{statistics_layout};
+};
+
+TEST_F(Initial, WeightsComeByNameWhateverTheWrapperCalledThem) {
+  for (const char* prefix : {"", "module.", "model.", "module.model."}) {
+    write(10, prefix);
+    values = FlatBuffer(layout);
+
+    const InitialWeights found = load();
+
+    EXPECT_THAT(found.missing, IsEmpty()) << prefix;
+    EXPECT_THAT(found.other_shape, IsEmpty()) << prefix;
+    EXPECT_THAT(found.left_over, ElementsAre(std::string(prefix) + "extra"));
+    FlatBuffer expected(layout);
+    initialize(layout, /*seed=*/7, expected);
+    EXPECT_EQ(weights_sha256(layout, values), weights_sha256(layout, expected));
+    EXPECT_EQ(statistics.view(statistics_layout.segments()[1].range)[0], 1.0f);
+  }
+}
+
+TEST_F(Initial, WeightsLeaveAHeadForOtherClassesAsItWas) {
+  write(100, "");
+  const auto head = layout.find("fc.weight");
+  values.view(layout.segment(*head).range)[0] = 42;
+
+  const InitialWeights found = load();
+
+  EXPECT_THAT(found.other_shape, ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_EQ(values.view(layout.segment(*head).range)[0], 42.0f);
+  EXPECT_THAT(found.matched,
+              SizeIs(layout.segments().size() - 2 + statistics_layout.segments().size()));
+  EXPECT_THAT(found.summary(), testing::HasSubstr("of another shape there: fc.weight"));
+}
+
+TEST_F(Initial, WeightsOfAnotherModelAreRefused) {
+  const std::vector<float> one = {1};
+  write_safetensors(file, std::vector<TensorView>{{"other", {1}, one}});
+  EXPECT_THROW(load(), InputError);
+}
+
+}  // namespace
+}  // namespace convoy

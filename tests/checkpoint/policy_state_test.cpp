@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/checkpoint/policy_state.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace convoy {
+namespace {
+
+PolicyState written_and_read(const PolicyState& state) {
+  return policy_state_from_json(nlohmann::ordered_json::parse(to_json(state).dump()));
+}
+
+TEST(PolicyState, IsTheSameAfterWritingAndReading) {
+  EXPECT_EQ(written_and_read({}), PolicyState{});
+  const PolicyState state = {
+      .plateau = {.factor = 0.1 * 0.1 * 0.1,
+                  .best = 1.0 / 3,
+                  .without_better = 2,
+                  .cooling = 5},
+      .early_stop = {.best = 5e-324, .best_epoch = 7, .without_better = 3},
+      .averaged = 1'000'000'000'000};
+  EXPECT_EQ(written_and_read(state), state);
+}
+
+TEST(PolicyState, OfSomethingElseIsRefused) {
+  EXPECT_THROW(policy_state_from_json({{"plateau", 1}}), nlohmann::json::exception);
+}
+
+}  // namespace
+}  // namespace convoy

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ps_async with real workers: one alone is plain training; of several every batch counts
+// once, whoever dies in between; what was late is on record; and a run that was stopped
+// goes on.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "convoy/comm/alone_comm.h"
+#include "convoy/comm/planned_comm.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
+#include "tests/ps/served_job.h"
+#include "tests/train/small_settings.h"
+
+namespace convoy {
+namespace {
+
+using nlohmann::json;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Eq;
+using testing::HasSubstr;
+
+// ---- one worker
+
+struct Recipe {
+  std::string name, model;
+  std::function<void(Settings&)> change = [](Settings&) {};
+  int servers = 1;
+  int microbatches = 0;
+};
+
+/// Epochs of three steps, the last of which is smaller.
+Settings settings_of(const Recipe& recipe) {
+  Settings settings = small_settings(35, 9, 16, /*threads=*/1);
+  settings.model.name = recipe.model;
+  if (recipe.model == "vgg11") {
+    settings.data.synthetic.channels = 3;
+    settings.data.synthetic.height = settings.data.synthetic.width = 32;
+    settings.train.epochs = 1;
+  }
+  settings.train.augment = "crop_flip";
+  settings.train.microbatches = recipe.microbatches;
+  settings.strategy.name = kPsAsync;
+  recipe.change(settings);
+  return settings;
+}
+
+class AsyncWithOneWorker : public testing::TestWithParam<Recipe> {};
+
+TEST_P(AsyncWithOneWorker, IsPlainTraining) {
+  const Settings settings = settings_of(GetParam());
+  Settings plain = settings;
+  plain.strategy.name = "single";
+  AloneComm comm;
+  Trainer alone(plain, comm);
+  const Outcome expected = [&] {
+    const StopRequest stop;
+    return alone.train(nullptr, nullptr, stop, "");
+  }();
+
+  const ServedResult found = run_served(settings, {.servers = GetParam().servers});
+
+  EXPECT_THAT(found.weights, Each(weights_in(alone)));
+  EXPECT_EQ(found.outcome.train.loss, expected.train.loss);
+  EXPECT_EQ(found.outcome.test->sum.loss, expected.test->sum.loss);
+  EXPECT_EQ(found.endings.front().code, ExitCode::done);
+}
+
+void take_adam(Settings& settings) {
+  settings.optimizer.name = "adam";
+  settings.optimizer.lr = 0.001;
+}
+
+void take_all_that_clips_and_follows(Settings& settings) {
+  settings.optimizer.name = "adamw";
+  settings.optimizer.weight_decay = 0.01;
+  settings.optimizer.clip_norm = 0.5;
+  settings.schedule.name = "onecycle";
+  settings.train.ema = 0.9;
+}
+
+void take_compensation(Settings& settings) {
+  settings.ps.compensation = "dc_asgd_adaptive";  // of a way that is always zero
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, AsyncWithOneWorker,
+    testing::Values(Recipe{"sgd", "lenet5"},
+                    Recipe{.name = "microbatches", .model = "lenet5", .microbatches = 3},
+                    Recipe{"adam", "lenet5", take_adam},
+                    Recipe{"clipped", "lenet5", take_all_that_clips_and_follows},
+                    Recipe{"compensated", "lenet5", take_compensation},
+                    Recipe{"dropout", "cnn1"}, Recipe{"batch_norm", "vgg11"},
+                    Recipe{.name = "sgd_three", .model = "lenet5", .servers = 3},
+                    Recipe{"adam_three", "lenet5", take_adam, 3},
+                    Recipe{.name = "dropout_three", .model = "cnn1", .servers = 3},
+                    Recipe{.name = "batch_norm_three", .model = "vgg11", .servers = 3}),
+    [](const auto& info) { return info.param.name; });
+
+// ---- several workers
+
+/// Two workers with five and four batches an epoch.
+class AsyncJob : public testing::Test {
+ protected:
+  AsyncJob() {
+    settings.strategy.name = kPsAsync;
+    settings.checkpoint.keep = 0;
+  }
+
+  ServedResult train(ServedJob job, const std::string& name = "a") {
+    const bool goes_on = settings.train.resume == path(name).string();
+    RunFolder folder = goes_on ? RunFolder::open(path(name))
+                               : RunFolder::create(here.path(), name, "default");
+    folder.write_config(to_yaml(settings));
+    job.folder = &folder;
+    return run_served(settings, job);
+  }
+
+  /// Asked to stop by a signal after that step.
+  ServedResult train_until(std::size_t step, ServedJob job) {
+    job.on_step = [step](std::size_t done) {
+      if (done == step) ::raise(SIGTERM);
+    };
+    return train(job);
+  }
+
+  std::filesystem::path path(const std::string& name = "a") const {
+    return here.path() / name;
+  }
+  json summary(const std::string& name = "a") const {
+    return json::parse(read_text(path(name) / "summary.json"));
+  }
+  json last_state() const {
+    return json::parse(read_text(path() / "checkpoints/last/state.json"));
+  }
+  std::vector<json> step_lines() const {
+    std::vector<json> lines;
+    std::istringstream text(read_text(path() / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) {
+      json record = json::parse(line);
+      if (record.at("kind") == "step") lines.push_back(std::move(record));
+    }
+    return lines;
+  }
+
+  /// That all 18 batches, 10 and 8 of the two workers, were applied once.
+  void expect_all_once(int servers = 1) const {
+    EXPECT_EQ(summary().at("steps"), 18);
+    const json staleness = summary().at("staleness");
+    EXPECT_EQ(staleness.at("updates"), 18);
+    EXPECT_EQ(staleness.at("workers")[0].at("updates"), 10);
+    EXPECT_EQ(staleness.at("workers")[1].at("updates"), 8);
+    expect_all_pushed(servers);
+  }
+
+  /// The same of every server, by the last checkpoint.
+  void expect_all_pushed(int servers = 1) const {
+    json each = json::array();
+    for (int server = 0; server < servers; ++server) each.insert(each.end(), {10, 8});
+    EXPECT_EQ(last_state().at("updates").at("pushes"), each);
+  }
+
+  TemporaryFolder here;
+  Settings settings = small_settings(65, 9, 8, /*threads=*/1);
+};
+
+TEST_F(AsyncJob, AppliesEveryBatchOnce) {
+  const ServedResult result = train({.workers = 2});
+
+  EXPECT_EQ(result.outcome.code, ExitCode::done);
+  expect_all_once();
+  EXPECT_EQ(summary().at("ranks"), 2);
+  EXPECT_EQ(summary().at("strategy"), "ps_async");
+}
+
+TEST_F(AsyncJob, AppliesEveryBatchOnceOnEveryServer) {
+  const ServedResult result = train({.workers = 2, .servers = 3});
+
+  EXPECT_EQ(result.outcome.code, ExitCode::done);
+  expect_all_once(3);
+  EXPECT_EQ(summary().at("servers"), 3);
+  EXPECT_THAT(result.weights, Each(Eq(result.weights.front())));
+}
+
+TEST_F(AsyncJob, RecordsHowLateUpdatesWere) {
+  train({.workers = 2});
+
+  const std::vector<json> lines = step_lines();
+  ASSERT_EQ(lines.size(), 18u);
+  double sum = 0;
+  std::uint64_t most = 0;
+  for (const json& line : lines) {
+    sum += line.at("staleness").at("mean").get<double>();
+    most = std::max(most, line.at("staleness").at("max").get<std::uint64_t>());
+  }
+  const json staleness = summary().at("staleness");
+  EXPECT_DOUBLE_EQ(staleness.at("mean").get<double>(), sum / 18);
+  EXPECT_EQ(staleness.at("max"), most);
+  std::uint64_t updates = 0;
+  for (const json& bin : staleness.at("histogram")) {
+    EXPECT_LE(bin.at("from"), bin.at("to"));
+    updates += bin.at("updates").get<std::uint64_t>();
+  }
+  EXPECT_EQ(updates, 18u);
+}
+
+/// A worker ten times as slow as the other holds nobody up, unless a bound says so.
+TEST_F(AsyncJob, KeepsWorkersInStepOnlyIfBound) {
+  settings.inject.delay = "5";
+  settings.inject.slow_rank = 1;
+  settings.inject.slow_factor = 10;
+  train({.workers = 2}, "free");
+  settings.ps.max_staleness = "0";
+  train({.workers = 2}, "bound");
+
+  EXPECT_GT(summary("free").at("staleness").at("max"), 1);
+  EXPECT_LE(summary("bound").at("staleness").at("max"), 1);
+  EXPECT_EQ(summary("bound").at("steps"), 18);
+  const json slept = summary("bound").at("slept_seconds");
+  EXPECT_GE(slept[0], 10 * 0.005);
+  EXPECT_GE(slept[1], 8 * 0.05);
+}
+
+// ---- workers that die
+
+TEST_F(AsyncJob, AppliesEveryBatchOnceThoughWorkersDie) {
+  const auto dies = [](int, int batches) {
+    if (batches == 3) throw Died();
+  };
+
+  for (const int servers : {1, 2}) {
+    SCOPED_TRACE(servers);
+    const ServedResult result =
+        train({.workers = 2, .servers = servers, .on_batch = dies});
+
+    EXPECT_EQ(result.outcome.code, ExitCode::done);
+    expect_all_once(servers);
+    EXPECT_THAT(read_text(path() / "log.txt"), HasSubstr("worker 0"));
+    std::filesystem::remove_all(path());
+  }
+}
+
+TEST_F(AsyncJob, OfOneWorkerThatDiesIsPlainTraining) {
+  const ServedResult whole = train({}, "whole");
+  const ServedResult died = train({.on_batch = [](int, int batches) {
+    if (batches == 4) throw Died();
+  }});
+
+  EXPECT_EQ(died.weights, whole.weights);
+  EXPECT_EQ(died.outcome.train.loss, whole.outcome.train.loss);
+}
+
+TEST_F(AsyncJob, EndsWithoutAWorkerThatDoesNotComeBack) {
+  settings.cluster.operation_timeout = 3;
+  const ServedResult result = train({.workers = 2,
+                                     .on_batch =
+                                         [](int worker, int batches) {
+                                           if (worker == 1 && batches == 3) throw Died();
+                                         },
+                                     .dead_come_back = false});
+
+  EXPECT_EQ(result.outcome.code, ExitCode::rank_failed);
+  EXPECT_THAT(result.outcome.reason, HasSubstr("worker 1 did not come back"));
+  EXPECT_EQ(summary().at("steps"), 10 + 3);
+}
+
+class SyncJob : public AsyncJob {
+ protected:
+  SyncJob() {
+    settings.strategy.name = kPsSync;
+    settings.train.microbatches = 4;
+  }
+};
+
+TEST_F(SyncJob, EndsAtTheSameBitsThoughWorkersDie) {
+  const ServedResult whole = train({.workers = 3}, "whole");
+  for (const int servers : {1, 2}) {
+    const ServedResult died =
+        train({.workers = 3, .servers = servers, .on_batch = [](int worker, int batches) {
+                 if (batches == 3 + worker) throw Died();
+               }});
+
+    EXPECT_THAT(died.weights, Each(whole.weights.front()));
+    EXPECT_EQ(died.outcome.train.loss, whole.outcome.train.loss);
+    std::filesystem::remove_all(path());
+  }
+}
+
+TEST_F(SyncJob, NamesTheWorkerThatDoesNotComeBack) {
+  settings.cluster.operation_timeout = 3;
+
+  try {
+    train({.workers = 2,
+           .on_batch =
+               [](int worker, int batches) {
+                 if (worker == 1 && batches == 3) throw Died();
+               },
+           .dead_come_back = false});
+    FAIL() << "it cannot go on";
+  } catch (const PeerError& error) {
+    EXPECT_EQ(error.rank(), 2);
+    EXPECT_THAT(error.what(), HasSubstr("worker 1 has not come back"));
+  }
+}
+
+// ---- a worker that dies when one of two servers has its push
+
+/// Cuts the line of worker 0 to the second server once, at that batch.
+class CutAt {
+ public:
+  CutAt(ServedJob& job, int batch) {
+    job.line = &line_;
+    job.on_batch = [this, batch](int worker, int batches) {
+      if (worker != 0 || batches != batch || std::exchange(is_cut_, true)) return;
+      line_.cut();
+    };
+  }
+  ~CutAt() { EXPECT_TRUE(is_cut_); }
+
+ private:
+  CutLine line_;
+  bool is_cut_ = false;
+};
+
+/// In the middle, and at the worker's last batch; where servers meet after every update,
+/// and where they do so rarely.
+TEST_F(AsyncJob, AppliesEveryBatchOnceThoughAWorkerDiesBetweenServers) {
+  for (const int log_every : {1, 50}) {
+    for (const int batch : {3, 9}) {
+      SCOPED_TRACE(fmt::format("batch {}, meeting every {}", batch, log_every));
+      settings.train.log_every = log_every;
+      ServedJob job{.workers = 2, .servers = 2};
+      const CutAt cut(job, batch);
+
+      const ServedResult result = train(job);
+
+      EXPECT_EQ(result.outcome.code, ExitCode::done);
+      expect_all_once(2);
+      std::filesystem::remove_all(path());
+    }
+  }
+}
+
+TEST_F(SyncJob, EndsAtTheSameBitsThoughAWorkerDiesBetweenServers) {
+  const ServedResult whole = train({.workers = 1}, "whole");
+  for (const int workers : {1, 3}) {
+    for (const int batch : {3, 17}) {
+      SCOPED_TRACE(fmt::format("{} workers, batch {}", workers, batch));
+      ServedJob job{.workers = workers, .servers = 2};
+      const CutAt cut(job, batch);
+
+      const ServedResult result = train(job);
+
+      EXPECT_THAT(result.weights, Each(whole.weights.front()));
+      EXPECT_EQ(result.outcome.train.loss, whole.outcome.train.loss);
+      std::filesystem::remove_all(path());
+    }
+  }
+}
+
+// ---- going on
+
+class AsyncJobOfServers : public AsyncJob, public testing::WithParamInterface<int> {};
+
+TEST_P(AsyncJobOfServers, GoesOnUntilEveryBatchIsApplied) {
+  const int servers = GetParam();
+  const ServedResult stopped = train_until(7, {.workers = 2, .servers = servers});
+  ASSERT_EQ(stopped.outcome.code, ExitCode::stopped);
+  for (const Assignment& ending : stopped.endings) {
+    EXPECT_EQ(ending.code, ExitCode::stopped);
+  }
+  const auto before = summary().at("steps").get<std::uint64_t>();
+  ASSERT_LT(before, 18u);
+
+  settings.train.resume = path().string();
+  const ServedResult done = train({.workers = 2, .servers = servers});
+
+  EXPECT_EQ(done.outcome.code, ExitCode::done);
+  EXPECT_EQ(summary().at("steps"), 18);
+  EXPECT_EQ(summary().at("staleness").at("updates"), 18 - before);
+  expect_all_pushed(servers);
+  EXPECT_EQ(step_lines().size(), 18u) << "one row of records, none twice";
+}
+
+INSTANTIATE_TEST_SUITE_P(Any, AsyncJobOfServers, testing::Values(1, 2));
+
+TEST_F(AsyncJob, GoesOnOnlyWithAsManyWorkers) {
+  train_until(7, {.workers = 2});
+  settings.train.resume = path().string();
+
+  expect_error(InputKind::settings,
+               {"train.resume", "3 workers and 1 servers", "-n and ps.servers"},
+               [&] { train({.workers = 3}); });
+}
+
+TEST_F(AsyncJob, OfOneWorkerGoesOnToTheSameBits) {
+  settings.optimizer.name = "adam";
+  settings.optimizer.lr = 0.001;
+  const ServedResult whole = train({}, "whole");
+  ASSERT_EQ(train_until(5, {}).outcome.code, ExitCode::stopped);
+
+  settings.train.resume = path().string();
+  const ServedResult done = train({});
+
+  EXPECT_EQ(done.weights, whole.weights);
+  EXPECT_EQ(done.outcome.train.loss, whole.outcome.train.loss);
+}
+
+TEST_F(SyncJob, GoesOnToTheSameBitsWithOtherWorkersAndServers) {
+  const ServedResult whole = train({.workers = 1}, "whole");
+  ASSERT_EQ(train_until(4, {.workers = 3}).outcome.code, ExitCode::stopped);
+
+  settings.train.resume = path().string();
+  const ServedResult done = train({.workers = 2, .servers = 2});
+
+  EXPECT_THAT(done.weights, Each(whole.weights.front()));
+  EXPECT_EQ(done.outcome.train.loss, whole.outcome.train.loss);
+  EXPECT_EQ(done.outcome.test->sum.loss, whole.outcome.test->sum.loss);
+}
+
+/// Servers that have made as many updates need not have made them of the same pushes.
+TEST_F(AsyncJob, GoesOnWithWhatEachServerHad) {
+  settings.ps.servers = 2;
+  const Workload work = load_training_workload(settings);
+  ThreadTeam team(1);
+  FlatBuffer values(work.layout), statistics(work.statistics_layout);
+  const auto optimizer = make_optimizer(settings.optimizer.name, work.layout,
+                                        optimizer_options(settings, work.layout), team);
+  const auto restored = [&](int server, int servers, const json& state) {
+    PlannedComm comm(server, servers);
+    const auto updates = server_updates({.workers = 2})(
+        {settings, comm, work, team, values, statistics, *optimizer});
+    updates->restore(state, 7);
+    return updates->state();
+  };
+  const json state = {{"workers", 2}, {"pushes", {4, 3, 3, 4}}};
+
+  EXPECT_EQ(json(restored(0, 2, state)), state);
+  EXPECT_EQ(json(restored(1, 2, state)), state);
+  expect_error(InputKind::settings, {"train.resume", "2 workers and 1 servers"},
+               [&] { restored(0, 1, state); });
+}
+
+// ---- what servers cannot do
+
+TEST_F(AsyncJob, RefusesToClipWithoutSeeingAllGradients) {
+  settings.optimizer.clip_norm = 1;
+
+  expect_error(InputKind::settings, {"optimizer.clip_norm", "1 with 2 servers"},
+               [&] { train({.workers = 1, .servers = 2}); });
+}
+
+}  // namespace
+}  // namespace convoy

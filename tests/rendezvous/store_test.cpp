@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rendezvous among those who belong to it.
+
+#include <atomic>
+#include <map>
+
+#include "tests/rendezvous/store_service.h"
+
+namespace convoy {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+/// Notices as they come, from any thread.
+class Notices {
+ public:
+  auto listener() {
+    return [this](const std::string& key, const Bytes& value) {
+      const std::lock_guard lock(mutex_);
+      values_[key] = text_of(value);
+    };
+  }
+
+  bool has(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    return values_.contains(key);
+  }
+
+  std::string wait_for(const std::string& key) {
+    eventually([&] { return has(key); });
+    const std::lock_guard lock(mutex_);
+    return values_[key];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> values_;
+};
+
+/// Rank 0, who hears of losses.
+std::unique_ptr<StoreClient> join_and_watch(const StoreService& service,
+                                            Notices& notices) {
+  StoreClientOptions options = service.client_options(0);
+  options.on_notice = notices.listener();
+  auto client = std::make_unique<StoreClient>(options);
+  client->watch(kLostPrefix);
+  return client;
+}
+
+std::string get_text(StoreClient& store, const std::string& key) {
+  return text_of(store.get(key, seconds(10)));
+}
+
+TEST(Store, KeepsWhatIsSet) {
+  StoreService service(2);
+  const auto first = service.join(0), second = service.join(1);
+
+  first->set("address/0", "10.0.0.1");
+  first->set("nothing", "");
+
+  EXPECT_EQ(get_text(*second, "address/0"), "10.0.0.1");
+  EXPECT_EQ(get_text(*second, "nothing"), "");
+}
+
+TEST(Store, WaitsForAKeyThatIsSetLater) {
+  StoreService service(2);
+  const auto first = service.join(0), second = service.join(1);
+
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    first->set("late", "here");
+  });
+
+  EXPECT_EQ(get_text(*second, "late"), "here");
+  later.join();
+}
+
+TEST(Store, GivesUpOnAKeyThatNobodySets) {
+  StoreService service(1);
+  const auto client = service.join(0);
+
+  const std::string error =
+      error_of<PeerError>([&] { client->get("never", milliseconds(100)); });
+
+  EXPECT_THAT(error, HasSubstr("never"));
+  client->set("still", "useful");
+  EXPECT_EQ(get_text(*client, "still"), "useful");
+}
+
+TEST(Store, KeepsTheFirstClaim) {
+  StoreService service(2);
+  const auto first = service.join(0), second = service.join(1);
+
+  EXPECT_EQ(text_of(first->claim("key", "first")), "first");
+  EXPECT_EQ(text_of(second->claim("key", "second")), "first");
+}
+
+TEST(Store, CarriesAMegabyte) {
+  StoreService service(1);
+  const auto client = service.join(0);
+  const std::string large(1'000'000, 'x');
+
+  client->set("large", large);
+
+  EXPECT_EQ(get_text(*client, "large"), large);
+}
+
+TEST(Store, TellsWatchersWhatIsSetAndWhatWas) {
+  StoreService service(1);
+  Notices notices;
+  StoreClientOptions options = service.client_options(0);
+  options.on_notice = notices.listener();
+  StoreClient client(options);
+
+  client.set("news/old", "1");
+  client.set("other", "2");
+  client.watch("news/");
+  client.set("news/new", "3");
+
+  EXPECT_EQ(notices.wait_for("news/old"), "1");
+  EXPECT_EQ(notices.wait_for("news/new"), "3");
+}
+
+TEST(Store, KnowsWhenAllAreThere) {
+  StoreService service(2);
+  const auto first = service.join(0);
+  error_of<PeerError>([&] { first->get(kCompleteKey, milliseconds(200)); });
+
+  const auto second = service.join(1);
+
+  EXPECT_NO_THROW(first->get(kCompleteKey, seconds(5)));
+}
+
+TEST(Store, SaysWhoIsMissing) {
+  StoreService service(4, {.say_missing = milliseconds(100)});
+  const auto first = service.join(0), third = service.join(2), fourth = service.join(3);
+
+  EXPECT_TRUE(service.logs("3 of 4 ranks, missing: rank 1, waited 0 s of 300"))
+      << service.log();
+}
+
+TEST(Store, FailsTheJobWhenSomeDoNotCome) {
+  StoreService service(2, {.join_timeout = milliseconds(300)});
+  const auto client = service.join(0);
+
+  const std::string error =
+      error_of<PeerError>([&] { client->get(kCompleteKey, seconds(20)); });
+
+  EXPECT_THAT(error, HasSubstr("1 of 2 ranks, missing: rank 1"));
+  EXPECT_EQ(client->wait_for_outcome(seconds(5))->code, ExitCode::peer_unreachable);
+}
+
+TEST(Store, NamesASessionThatEndsWithoutALeave) {
+  StoreService service(2);
+  Notices notices;
+  const auto first = join_and_watch(service, notices);
+  const auto second = service.join(1);
+
+  second->abandon();
+
+  EXPECT_EQ(notices.wait_for("lost/rank 1"),
+            "0 rank 1 on testhost (pid 4711) is gone: its connection closed");
+}
+
+TEST(Store, TakesALeaveForNoLoss) {
+  StoreService service(2);
+  Notices notices;
+  const auto first = join_and_watch(service, notices);
+
+  service.join(1)->leave();
+  first->set("lost/marker", "the end");
+
+  EXPECT_EQ(notices.wait_for("lost/marker"), "the end");
+  EXPECT_FALSE(notices.has("lost/rank 1"));
+}
+
+TEST(Store, NamesAMemberThatIsSilent) {
+  StoreService service(2, {.silence = milliseconds(1500)});
+  Notices notices;
+  const auto first = join_and_watch(service, notices);
+  const Stranger mute(service.port());
+  mute.prove_token();
+  mute.send({.kind = MessageKind::hello,
+             .value = encode(Hello{.kind = PeerKind::rank,
+                                   .number = 1,
+                                   .ranks = 2,
+                                   .pid = 4712,
+                                   .host = "testhost",
+                                   .settings_hash = settings_hash(kTestSettings)})});
+  mute.send({.kind = MessageKind::beat, .number = 17});
+
+  const std::string loss = notices.wait_for("lost/rank 1");
+
+  EXPECT_THAT(loss, HasSubstr("1 rank 1 on testhost (pid 4712) has been silent for"));
+  EXPECT_THAT(loss, HasSubstr("(at step 17)"));
+}
+
+TEST(Store, ThatGoesAwayEndsEveryWait) {
+  StoreService service(1);
+  std::atomic<bool> heard = false;
+  StoreClientOptions options = service.client_options(0);
+  options.on_service_lost = [&](const std::string&) { heard = true; };
+  StoreClient client(options);
+
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    service.stop();
+  });
+  const std::string error =
+      error_of<PeerError>([&] { client.get("never", seconds(60)); });
+
+  later.join();
+  EXPECT_THAT(error, HasSubstr("the rendezvous is gone"));
+  EXPECT_TRUE(eventually([&] { return heard.load(); }));
+}
+
+TEST(Store, TellsWhoeverWaitsThatTheJobHasFailed) {
+  StoreService service(2);
+  const auto first = service.join(0), second = service.join(1);
+
+  first->propose(kFailedKey, encode(JobOutcome{ExitCode::rank_failed, "rank 7 is dead"}));
+  const std::string error =
+      error_of<PeerError>([&] { second->get("never", seconds(60)); });
+
+  EXPECT_THAT(error, HasSubstr("rank 7 is dead"));
+  EXPECT_EQ(second->wait_for_outcome(seconds(5))->text, "rank 7 is dead");
+}
+
+TEST(Store, ListensOnTheAddressItWasGiven) {
+  const Listener listener = listen_on("127.0.0.1", 0);
+
+  EXPECT_EQ(listener.address, "127.0.0.1");
+  EXPECT_GT(listener.port, 0);
+  const std::string error =
+      error_of<InputError>([&] { listen_on("127.0.0.1", listener.port); });
+  EXPECT_THAT(error, HasSubstr(std::to_string(listener.port)));
+  EXPECT_THAT(error_of<InputError>([&] { listen_on("192.0.2.1", 0); }),
+              HasSubstr("cluster.master_addr"));
+}
+
+TEST(Sockets, KnowTheAddressThatLeadsToAnother) {
+  EXPECT_EQ(local_address_towards("127.0.0.1"), "127.0.0.1");
+  EXPECT_THAT(error_of<PeerError>([] { local_address_towards("no.such.host.invalid"); }),
+              HasSubstr("no.such.host.invalid"));
+}
+
+}  // namespace
+}  // namespace convoy

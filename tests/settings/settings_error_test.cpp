@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said about settings that will not do.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "convoy/base/error.h"
+#include "convoy/settings/settings_resolve.h"
+#include "convoy/system/file.h"
+#include "convoy/system/temporary_folder.h"
+
+namespace convoy {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+namespace fs = std::filesystem;
+
+SettingsContext context() {
+  return {.names = {.models = {"lenet5", "cnn1", "mlp6"},
+                    .datasets = {"fashion_mnist", "mnist", "synthetic"},
+                    .optimizers = {"sgd"},
+                    .schedules = {"constant", "step", "cosine", "onecycle"},
+                    .strategies = {"single"}},
+          .folders = {}};
+}
+
+/// What resolving says, or a text that no test expects.
+std::string message(const std::vector<std::string>& assignments,
+                    const std::vector<fs::path>& files = {},
+                    InputKind kind = InputKind::settings) {
+  try {
+    resolve_settings(assignments, files, context());
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+/// What is said about a file of this content, without the path of the folder it is in.
+std::string message_about_file(const std::string& text) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "run.yaml";
+  write_atomically(path, text);
+  std::string said = message({}, {path});
+  const std::string prefix = folder.path().string() + "/";
+  if (said.starts_with(prefix)) said.erase(0, prefix.size());
+  return said;
+}
+
+// ---- names
+
+TEST(SettingsError, AnUnknownNameComesWithTheNearest) {
+  EXPECT_EQ(message({"train.epohcs=3"}),
+            "command line: train.epohcs\n"
+            "  found:    a name that no setting has\n"
+            "  expected: the name of a setting\n"
+            "  hint:     nearest name: train.epochs");
+}
+
+TEST(SettingsError, ANameWithoutItsGroupComesWithTheGroup) {
+  EXPECT_THAT(message({"lr=0.1"}), HasSubstr("nearest name: optimizer.lr"));
+}
+
+TEST(SettingsError, AMisspeltGroupComesWithTheNearest) {
+  EXPECT_THAT(message({"modle=cnn1"}), HasSubstr("nearest name: model"));
+}
+
+TEST(SettingsError, ANameNearToNothingPointsAtTheHelp) {
+  EXPECT_THAT(message({"qqqqqqqqqqqq=1"}),
+              HasSubstr("convoy train --help lists all settings"));
+}
+
+TEST(SettingsError, AGroupOfSettingsHasNoValue) {
+  EXPECT_EQ(message({"run=5"}),
+            "command line: run\n"
+            "  found:    5\n"
+            "  expected: one of its settings: run.dir, run.name, "
+            "run.tensorboard, run.histograms, run.resources\n"
+            "  hint:     run is a group of settings and has no value");
+  EXPECT_THAT(message({"data.synthetic=5"}), HasSubstr("data.synthetic.noise"));
+}
+
+TEST(SettingsError, AMissingEqualsSignIsNamed) {
+  EXPECT_EQ(message({"train.epochs"}),
+            "command line: train.epochs\n"
+            "  found:    no '='\n"
+            "  expected: setting=value\n"
+            "  hint:     write train.epochs=value");
+}
+
+TEST(SettingsError, AMissingNameIsNamed) {
+  EXPECT_EQ(message({"=5"}),
+            "command line: =5\n"
+            "  found:    no name before '='\n"
+            "  expected: setting=value\n"
+            "  hint:     such as train.epochs=6");
+}
+
+TEST(SettingsError, AnEmptyArgumentIsNoSetting) {
+  EXPECT_THAT(message({""}), HasSubstr("expected: setting=value"));
+}
+
+TEST(SettingsError, AnUnknownOptionComesWithTheNearestAndAll) {
+  EXPECT_EQ(message({"model=lenet"}),
+            "command line: model\n"
+            "  found:    lenet\n"
+            "  expected: one of lenet5, cnn1, mlp6\n"
+            "  hint:     nearest name: lenet5");
+  EXPECT_THAT(message({"model.name=lenet"}), HasSubstr("nearest name: lenet5"));
+}
+
+TEST(SettingsError, AnUnknownExperimentSaysWhereItWasSearched) {
+  SettingsContext searching = context();
+  searching.folders = {"/no/such/configs"};
+  try {
+    resolve_settings({"experiment=x"}, {}, searching);
+    FAIL() << "an experiment that is not there was taken";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "command line: experiment\n"
+                 "  found:    x\n"
+                 "  expected: no experiment: none was found\n"
+                 "  hint:     searched: /no/such/configs/experiment");
+  }
+}
+
+// ---- values
+
+TEST(SettingsError, AValueOutOfRangeComesWithTheRange) {
+  EXPECT_EQ(message({"train.epochs=-3"}),
+            "command line: train.epochs\n"
+            "  found:    -3\n"
+            "  expected: a whole number from 1");
+}
+
+struct BadValue {
+  std::string assignment;
+  std::string expected;
+};
+
+class SettingsBadValue : public testing::TestWithParam<BadValue> {};
+
+TEST_P(SettingsBadValue, IsRefusedWithWhatWouldDo) {
+  const auto& [assignment, expected] = GetParam();
+  const std::string said = message({assignment});
+  const std::string name = assignment.substr(0, assignment.find('='));
+
+  EXPECT_THAT(said, StartsWith("command line: " + name + "\n"));
+  EXPECT_THAT(said, HasSubstr("expected: " + expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SettingsBadValue,
+    testing::Values(BadValue{"train.epochs=0", "a whole number from 1"},
+                    BadValue{"train.epochs=", "a whole number from 1"},
+                    BadValue{"train.epochs= 3", "a whole number from 1"},
+                    BadValue{"train.epochs=3 ", "a whole number from 1"},
+                    BadValue{"train.epochs=three", "a whole number from 1"},
+                    BadValue{"train.epochs=12abc", "a whole number from 1"},
+                    BadValue{"train.epochs=1.5", "a whole number from 1"},
+                    BadValue{"train.epochs=1e3", "a whole number from 1"},
+                    BadValue{"train.epochs=0x10", "a whole number from 1"},
+                    BadValue{"train.epochs=true", "a whole number from 1"},
+                    BadValue{"train.batch_size=0", "a whole number from 1"},
+                    BadValue{"train.log_every=0", "a whole number from 1"},
+                    BadValue{"train.microbatches=-1", "a whole number from 0 to 65535"},
+                    BadValue{"train.seed=-1", "a whole number from 0"},
+                    BadValue{"cluster.threads=5000", "a whole number from 0 to 4096"},
+                    BadValue{"optimizer.lr=nan", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=inf", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=-inf", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=-0.1", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=1e39", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=1e999", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=1e-999", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=0.1x", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=0,1", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.lr=", "a number from 0 to 1e+38"},
+                    BadValue{"optimizer.momentum=1", "a number from 0 to below 1"},
+                    BadValue{"data.train_fraction=0", "a number above 0 up to 1"},
+                    BadValue{"data.train_fraction=1.01", "a number above 0 up to 1"},
+                    BadValue{"data.val_fraction=1", "a number from 0 to below 1"},
+                    BadValue{"data.val_fraction=-0.1", "a number from 0 to below 1"},
+                    BadValue{"data.synthetic.noise=4.1", "a number from 0 to 4"},
+                    BadValue{"optimizer.nesterov=yes", "true or false"},
+                    BadValue{"optimizer.nesterov=1", "true or false"},
+                    BadValue{"optimizer.nesterov=True", "true or false"},
+                    BadValue{"ddp.bucket_mb=0", "a number above 0 up to 65536"},
+                    BadValue{"inject.delay=tiny",
+                             "none, small, medium, long, or milliseconds up to 60000"},
+                    BadValue{"inject.delay=-1",
+                             "none, small, medium, long, or milliseconds up to 60000"},
+                    BadValue{"inject.delay_kind=poisson", "one of constant, gaussian"},
+                    BadValue{"inject.slow_rank=-2", "a whole number from -1 to 65535"},
+                    BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
+                    BadValue{"network.kernels=slow", "one of fast, reference"},
+                    BadValue{"network.kernels=", "one of fast, reference"},
+                    BadValue{"network.winograd=on", "one of f4, f2, off"},
+                    BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
+                    BadValue{"data.root=/data/\xff",
+                             "text in UTF-8 without control characters"}));
+
+TEST(SettingsError, ANumberTooLargeForItsTypeComesWithTheLargest) {
+  EXPECT_EQ(message({"train.epochs=99999999999"}),
+            "command line: train.epochs\n"
+            "  found:    99999999999\n"
+            "  expected: a whole number from 1\n"
+            "  hint:     the largest is 2147483647");
+  EXPECT_THAT(message({"train.seed=18446744073709551616"}),
+              HasSubstr("the largest is 18446744073709551615"));
+}
+
+TEST(SettingsError, OddBytesAreShownEscaped) {
+  EXPECT_THAT(message({"run.name=\x1b[31m"}), HasSubstr("found:    \\x1b[31m"));
+  EXPECT_THAT(message({"data.root=\xff"}), HasSubstr("found:    \\xff"));
+}
+
+// ---- values that contradict each other
+
+TEST(SettingsError, NesterovNeedsMomentum) {
+  EXPECT_EQ(message({"optimizer.momentum=0", "optimizer.nesterov=true"}),
+            "command line: optimizer.nesterov\n"
+            "  found:    true with optimizer.momentum=0\n"
+            "  expected: false, or optimizer.momentum above 0\n"
+            "  hint:     optimizer.momentum=0.9 is usual");
+}
+
+TEST(SettingsError, ABatchHasAtLeastOneSampleForEachMicrobatch) {
+  EXPECT_EQ(message_about_file("train:\n  batch_size: 4\n  microbatches: 8\n"),
+            "run.yaml:3: train.microbatches\n"
+            "  found:    8 micro-batches for a batch of 4\n"
+            "  expected: no more micro-batches than train.batch_size\n"
+            "  hint:     train.microbatches=4 or train.batch_size=8 would do");
+}
+
+TEST(SettingsError, ARunsNameIsNotAPath) {
+  for (const std::string name : {"a/b", "/a", "..", "."}) {
+    EXPECT_THAT(message({"run.name=" + name}),
+                AllOf(StartsWith("command line: run.name\n  found:    " + name + "\n"),
+                      HasSubstr("expected: a folder's name")));
+  }
+  EXPECT_THAT(message({"run.name=" + std::string(256, 'a')}),
+              HasSubstr("up to 255 bytes"));
+}
+
+TEST(SettingsError, RunsNeedAFolder) {
+  EXPECT_THAT(message({"run.dir="}), HasSubstr("expected: a folder's path"));
+}
+
+TEST(SettingsError, ValidateChecksSettingsThatNobodyWrote) {
+  Settings settings;
+  settings.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
+  try {
+    validate(settings);
+    FAIL() << "a learning rate that is not a number was taken";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "optimizer.lr\n"
+                 "  found:    nan\n"
+                 "  expected: a number from 0 to 1e+38");
+  }
+}
+
+// ---- files
+
+TEST(SettingsError, AnUnknownNameInAFileComesWithItsLine) {
+  EXPECT_EQ(message_about_file("model: lenet5\ntrain:\n  epohcs: 3\n"),
+            "run.yaml:3: train.epohcs\n"
+            "  found:    a name that no setting has\n"
+            "  expected: the name of a setting\n"
+            "  hint:     nearest name: train.epochs");
+}
+
+TEST(SettingsError, AWrongValueInAFileComesWithItsLine) {
+  EXPECT_EQ(message_about_file("# a run\n\ntrain.epochs: many\n"),
+            "run.yaml:3: train.epochs\n"
+            "  found:    many\n"
+            "  expected: a whole number from 1");
+}
+
+TEST(SettingsError, BrokenYamlComesWithItsLine) {
+  EXPECT_EQ(message_about_file("train:\n  epochs: 3\n seed: 4\n"),
+            "run.yaml:3\n"
+            "  found:    end of map not found\n"
+            "  expected: YAML");
+}
+
+struct BadFile {
+  std::string text;
+  std::string where;
+  std::string found;
+};
+
+class SettingsBadFile : public testing::TestWithParam<BadFile> {};
+
+TEST_P(SettingsBadFile, IsRefusedWithItsLine) {
+  const auto& [text, where, found] = GetParam();
+
+  EXPECT_THAT(message_about_file(text),
+              StartsWith(where + "\n  found:    " + found + "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SettingsBadFile,
+    testing::Values(
+        BadFile{"train.epochs: [1, 2]", "run.yaml:1: train.epochs", "a list"},
+        BadFile{"train.epochs: {a: 1}", "run.yaml:1: train.epochs", "a map"},
+        BadFile{"train.epochs:", "run.yaml:1: train.epochs", "nothing (null)"},
+        BadFile{"\ntrain: {epochs: ~}", "run.yaml:2: train.epochs", "nothing (null)"},
+        BadFile{"run.name: null", "run.yaml:1: run.name", "nothing (null)"},
+        BadFile{"train:", "run.yaml:1: train", "nothing (null)"},
+        BadFile{"train: 5", "run.yaml:1: train", "5"},
+        BadFile{"train: [epochs]", "run.yaml:1: train", "a list"},
+        BadFile{"model: [lenet5]", "run.yaml:1: model", "a list"},
+        BadFile{"model:", "run.yaml:1: model", "nothing (null)"},
+        BadFile{"experiment: {a: 1}", "run.yaml:1: experiment", "a map"},
+        BadFile{"experiment: none", "run.yaml:1: experiment", "none"},
+        BadFile{"model: lenet", "run.yaml:1: model", "lenet"},
+        BadFile{"model.name.x: 1", "run.yaml:1: model.name.x",
+                "a name that no setting has"},
+        BadFile{"other: {a: 1}", "run.yaml:1: other", "a name that no setting has"},
+        BadFile{"train: {'': 1}", "run.yaml:1: train.", "a name that no setting has"},
+        BadFile{"<<: {a: 1}", "run.yaml:1: <<", "a name that no setting has"},
+        BadFile{"[a]: 1", "run.yaml:1", "a key that is not a name"},
+        BadFile{"train.epochs: 1\ntrain.epochs: 2", "run.yaml:2: train.epochs",
+                "a second time, after line 1"},
+        BadFile{"train: {seed: 1}\ntrain: {epochs: 2}", "run.yaml:2: train",
+                "a second time, after line 1"},
+        BadFile{"train.epochs: 1\n\ntrain: {epochs: 2}", "run.yaml:3: train.epochs",
+                "a second time, after line 1"},
+        BadFile{"model: cnn1\nmodel.name: mlp6", "run.yaml:2: model.name",
+                "a second time, after line 1"},
+        BadFile{"- a\n- b", "run.yaml:1", "a list"},
+        BadFile{"hello", "run.yaml:1", "a single value"},
+        BadFile{"train.epochs: 1\n---\ntrain.epochs: 2", "run.yaml:2",
+                "more after the end of the YAML document"},
+        BadFile{",train.epochs: 1", "run.yaml:1",
+                "more after the end of the YAML document"},
+        BadFile{"a: 1\nb: \xff", "run.yaml:2", "bytes that are not UTF-8"},
+        BadFile{"&a {train: *a}", "run.yaml:1: train.train",
+                "a name that no setting has"},
+        BadFile{"x: *nobody", "run.yaml:1", "the referenced anchor is not defined"}));
+
+TEST(SettingsError, AFileThatIsNotThereIsAMatterOfStorage) {
+  EXPECT_EQ(message({}, {"/no/such/run.yaml"}, InputKind::storage),
+            "/no/such/run.yaml\n"
+            "  found:    No such file or directory\n"
+            "  expected: to read this file");
+}
+
+TEST(SettingsError, AFolderIsNoFileOfSettings) {
+  EXPECT_THAT(message({}, {fs::temp_directory_path()}, InputKind::storage),
+              HasSubstr("Is a directory"));
+}
+
+TEST(SettingsError, DeeplyNestedYamlIsRefused) {
+  const std::string said = message_about_file("train: " + std::string(100000, '['));
+
+  EXPECT_THAT(said,
+              AllOf(StartsWith("run.yaml:"), Not(HasSubstr("nothing was refused"))));
+}
+
+}  // namespace
+}  // namespace convoy
