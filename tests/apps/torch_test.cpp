@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kFashionMnist = "/usr/share/datasets/fashion-mnist";
+const fs::path kDebianFashionMnist = "/usr/share/datasets/fashion-mnist";
 
 template <class Numbers>
 void write_numbers(const fs::path& path, const Numbers& numbers) {
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(model_names()),
 
 TEST_F(Torch, CountsAsManyRightOnFashionMnistAsConvoy) {
   const CommandResult trained =
-      convoy({"train", "data=fashion_mnist", "data.root=" + kFashionMnist.string(),
+      convoy({"train", "data=fashion_mnist", "data.root=" + kDebianFashionMnist.string(),
               "train.epochs=1", "train.max_steps=200", "run.name=a"});
   ASSERT_EQ(trained.code, 0) << trained.err;
   ASSERT_EQ(convoy({"eval", "runs/a"}).code, 0);
@@ -151,8 +151,8 @@ TEST_F(Torch, CountsAsManyRightOnFashionMnistAsConvoy) {
 
   const CommandResult result =
       script({"evaluate", "runs/a/checkpoints/last", "lenet5",
-              (kFashionMnist / "t10k-images-idx3-ubyte.gz").string(),
-              (kFashionMnist / "t10k-labels-idx1-ubyte.gz").string()});
+              (kDebianFashionMnist / "t10k-images-idx3-ubyte.gz").string(),
+              (kDebianFashionMnist / "t10k-labels-idx1-ubyte.gz").string()});
 
   ASSERT_EQ(result.code, 0) << result.err;
   const json theirs = json::parse(result.out);

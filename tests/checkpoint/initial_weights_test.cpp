@@ -20,7 +20,7 @@ using testing::SizeIs;
 class Initial : public testing::Test {
  protected:
   /// Writes the values and statistics of a resnet18 of so many classes.
-  void write(int classes, const std::string& prefix) {
+  void write_weights(int classes, const std::string& prefix) {
     const Model model = make_model("resnet18_cifar", {3, 8, 8}, classes);
     const Layout layout = build_layout(model);
     const Layout statistics_layout = build_statistics_layout(model);
@@ -56,7 +56,7 @@ class Initial : public testing::Test {
 
 TEST_F(Initial, WeightsComeByNameWhateverTheWrapperCalledThem) {
   for (const char* prefix : {"", "module.", "model.", "module.model."}) {
-    write(10, prefix);
+    write_weights(10, prefix);
     values = FlatBuffer(layout);
 
     const InitialWeights found = load();
@@ -72,7 +72,7 @@ TEST_F(Initial, WeightsComeByNameWhateverTheWrapperCalledThem) {
 }
 
 TEST_F(Initial, WeightsLeaveAHeadForOtherClassesAsItWas) {
-  write(100, "");
+  write_weights(100, "");
   const auto head = layout.find("fc.weight");
   values.view(layout.segment(*head).range)[0] = 42;
 

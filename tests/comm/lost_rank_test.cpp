@@ -29,7 +29,7 @@ int named(const std::exception_ptr& error) {
   }
 }
 
-std::string text_of(const std::exception_ptr& error) {
+std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& any) {
@@ -65,7 +65,7 @@ TEST_P(LostRank, IsNamedByAllWhenItLeaves) {
     EXPECT_EQ(named(thrown[static_cast<std::size_t>(rank)]), 2) << rank;
   }
   EXPECT_EQ(named(thrown[2]), kNone);
-  EXPECT_THAT(text_of(thrown[0]), HasSubstr("all_reduce"));
+  EXPECT_THAT(message_of(thrown[0]), HasSubstr("all_reduce"));
 }
 
 TEST_P(LostRank, IsNamedBehindTheOneThatWaitedForIt) {
@@ -116,7 +116,7 @@ TEST_P(LostRank, IsNamedAfterTheTimeoutWhenItIsSilent) {
     EXPECT_GT(seconds[rank], 0.6);
     EXPECT_LT(seconds[rank], 0.7 + 1.9);
   }
-  const std::string both = text_of(thrown[0]) + text_of(thrown[2]);
+  const std::string both = message_of(thrown[0]) + message_of(thrown[2]);
   EXPECT_THAT(both, HasSubstr("no answer within 0.7 s"));
 }
 
@@ -130,7 +130,7 @@ TEST_P(LostRank, IsNamedWhenAnyRankMightHaveAnswered) {
       },
       GetParam(), 500ms);
 
-  EXPECT_EQ(named(thrown[0]), 1) << text_of(thrown[0]);
+  EXPECT_EQ(named(thrown[0]), 1) << message_of(thrown[0]);
 }
 
 TEST_P(LostRank, HasNoNameWhenAllAreSilent) {
@@ -144,7 +144,7 @@ TEST_P(LostRank, HasNoNameWhenAllAreSilent) {
       GetParam(), 500ms);
 
   EXPECT_EQ(named(thrown[0]), kAnyRank);
-  EXPECT_THAT(text_of(thrown[0]), HasSubstr("any rank: nothing came within 0.5 s"));
+  EXPECT_THAT(message_of(thrown[0]), HasSubstr("any rank: nothing came within 0.5 s"));
 }
 
 TEST_P(LostRank, IsNamedWhenItNeverComes) {

@@ -15,30 +15,32 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::vector<std::string> kClasses{"a", "b", "c"};
+const std::vector<std::string> kCifarClasses{"a", "b", "c"};
 
 /// Two files, of two samples and of one.
 class Cifar : public testing::Test {
  protected:
-  void write(const std::string& name, const std::string& content) const {
+  void write_cifar(const std::string& name, const std::string& content) const {
     write_atomically(folder.path() / name, content);
   }
 
   void write_both() const {
-    write("one", cifar_file(first));
-    write("two", cifar_file(second));
+    write_cifar("one", cifar_file(first));
+    write_cifar("two", cifar_file(second));
   }
 
-  Dataset read() const { return read_cifar(folder.path(), files, 1, kClasses); }
+  Dataset read_cifar_file() const {
+    return read_cifar(folder.path(), files, 1, kCifarClasses);
+  }
 
-  void expect_refused(const std::string& file, const std::string& content,
-                      const std::string& found, const std::string& expected) const {
+  void expect_cifar_refused(const std::string& file, const std::string& content,
+                            const std::string& found, const std::string& expected) const {
     write_both();
-    write(file, content);
+    write_cifar(file, content);
     expect_error(InputKind::data,
                  {(folder.path() / file).string() + "\n", "found:    " + found,
                   "expected: " + expected},
-                 [&] { read(); });
+                 [&] { read_cifar_file(); });
   }
 
   TemporaryFolder folder;
@@ -49,7 +51,7 @@ class Cifar : public testing::Test {
 
 TEST_F(Cifar, ReadsFilesOneAfterTheOther) {
   write_both();
-  const Dataset data = read();
+  const Dataset data = read_cifar_file();
 
   EXPECT_EQ(data.shape, kColourShape);
   EXPECT_THAT(data.labels, ElementsAre(2, 0, 1));
@@ -57,15 +59,16 @@ TEST_F(Cifar, ReadsFilesOneAfterTheOther) {
 }
 
 TEST_F(Cifar, ReadsGzipFiles) {
-  write("one.gz", gzip(cifar_file(first)));
-  write("two", cifar_file(second));
+  write_cifar("one.gz", gzip(cifar_file(first)));
+  write_cifar("two", cifar_file(second));
 
-  EXPECT_EQ(text_of(read().images), text_of(first.images) + text_of(second.images));
+  EXPECT_EQ(text_of(read_cifar_file().images),
+            text_of(first.images) + text_of(second.images));
 }
 
 TEST_F(Cifar, TakesTheFineLabelOfTwo) {
-  write("one", cifar_file(first, "\x13"));
-  const Dataset data = read_cifar(folder.path(), {{"one", 2 * 3074}}, 2, kClasses);
+  write_cifar("one", cifar_file(first, "\x13"));
+  const Dataset data = read_cifar(folder.path(), {{"one", 2 * 3074}}, 2, kCifarClasses);
 
   EXPECT_THAT(data.labels, ElementsAre(2, 0));
   EXPECT_EQ(data.images, first.images);
@@ -74,25 +77,25 @@ TEST_F(Cifar, TakesTheFineLabelOfTwo) {
 TEST_F(Cifar, RefusesAFileOfAnotherSize) {
   const std::string whole = cifar_file(first);
   const std::string expected = "6,146 bytes: 2 records of 3,073";
-  expect_refused("one", "", "0 bytes", expected);
-  expect_refused("one", whole.substr(0, 6000), "6,000 bytes", expected);
-  expect_refused("one", whole.substr(0, 3073), "3,073 bytes", expected);
-  expect_refused("one", whole + "x", "6,147 bytes", expected);
+  expect_cifar_refused("one", "", "0 bytes", expected);
+  expect_cifar_refused("one", whole.substr(0, 6000), "6,000 bytes", expected);
+  expect_cifar_refused("one", whole.substr(0, 3073), "3,073 bytes", expected);
+  expect_cifar_refused("one", whole + "x", "6,147 bytes", expected);
 }
 
 TEST_F(Cifar, SaysWhichSampleHasALabelOutOfRange) {
-  expect_refused("one", cifar_file(colour_samples({2, 3})), "label 3 at sample 1",
-                 "labels from 0 to 2");
-  expect_refused("two", cifar_file(colour_samples({255})), "label 255 at sample 0",
-                 "labels from 0 to 2");
+  expect_cifar_refused("one", cifar_file(colour_samples({2, 3})), "label 3 at sample 1",
+                       "labels from 0 to 2");
+  expect_cifar_refused("two", cifar_file(colour_samples({255})), "label 255 at sample 0",
+                       "labels from 0 to 2");
 }
 
 TEST_F(Cifar, NamesAMissingFile) {
-  write("one", cifar_file(first));
+  write_cifar("one", cifar_file(first));
 
   expect_error(InputKind::storage,
                {(folder.path() / "two").string(), "no such file", "plain or .gz"},
-               [&] { read(); });
+               [&] { read_cifar_file(); });
 }
 
 }  // namespace

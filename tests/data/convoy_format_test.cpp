@@ -22,15 +22,17 @@ class Compact : public testing::Test {
     whole = read_text(path);
   }
 
-  Dataset read() const { return read_convoy_format(path, "small", kClasses); }
+  Dataset read_convoy_format_file() const {
+    return read_convoy_format(path, "small", kClasses);
+  }
 
-  void expect_refused(const std::string& content, const std::string& found,
-                      const std::string& expected) const {
+  void expect_convoy_format_refused(const std::string& content, const std::string& found,
+                                    const std::string& expected) const {
     write_atomically(path, content);
     expect_error(
         InputKind::data,
         {path.string() + "\n", "found:    " + found, "expected: " + expected, "hint:"},
-        [&] { read(); });
+        [&] { read_convoy_format_file(); });
   }
 
   /// The file with bytes replaced.
@@ -46,7 +48,7 @@ class Compact : public testing::Test {
 };
 
 TEST_F(Compact, IsReadAsItWasWritten) {
-  const Dataset found = read();
+  const Dataset found = read_convoy_format_file();
 
   EXPECT_EQ(found.name, "small");
   EXPECT_EQ(found.shape, kColourShape);
@@ -57,7 +59,7 @@ TEST_F(Compact, IsReadAsItWasWritten) {
 }
 
 TEST_F(Compact, OutlivesItsFile) {
-  const Dataset found = read();
+  const Dataset found = read_convoy_format_file();
   std::filesystem::remove(path);
   const Dataset copy = found;
 
@@ -66,28 +68,34 @@ TEST_F(Compact, OutlivesItsFile) {
 
 TEST_F(Compact, RefusesAFileOfAnotherKind) {
   const std::string expected = "a dataset file of convoy, of version 1";
-  expect_refused("", "an empty file", expected);
-  expect_refused("a page that says 404", "a file of another kind", expected);
-  expect_refused(with(8, std::string("\x02\0\0\0", 4)), "version 2", expected);
+  expect_convoy_format_refused("", "an empty file", expected);
+  expect_convoy_format_refused("a page that says 404", "a file of another kind",
+                               expected);
+  expect_convoy_format_refused(with(8, std::string("\x02\0\0\0", 4)), "version 2",
+                               expected);
 }
 
 TEST_F(Compact, RefusesAFileCutShortOrTooLong) {
   const std::string expected = "4 labels and as many images of 3 x 32 x 32";
-  expect_refused(whole.substr(0, 100), "100 bytes", "a header of 256 bytes");
-  expect_refused(whole.substr(0, 256), "0 bytes after the header", expected);
-  expect_refused(whole.substr(0, whole.size() - 1), "12,291 bytes after the header",
-                 expected);
-  expect_refused(whole + "x", "12,293 bytes after the header", expected);
+  expect_convoy_format_refused(whole.substr(0, 100), "100 bytes",
+                               "a header of 256 bytes");
+  expect_convoy_format_refused(whole.substr(0, 256), "0 bytes after the header",
+                               expected);
+  expect_convoy_format_refused(whole.substr(0, whole.size() - 1),
+                               "12,291 bytes after the header", expected);
+  expect_convoy_format_refused(whole + "x", "12,293 bytes after the header", expected);
 }
 
 TEST_F(Compact, RefusesAHeaderThatSaysHugeThings) {
-  expect_refused(with(12, "\xff\xff\xff\xff"), "an extent of 4294967295",
-                 "extents from 1 to 65536");
-  expect_refused(with(16, std::string(4, '\0')), "an extent of 0",
-                 "extents from 1 to 65536");
-  expect_refused(with(32, std::string(8, '\xff')), "12,292 bytes after the header",
-                 "18,446,744,073,709,551,615 labels");
-  expect_refused(with(32, std::string(8, '\0')), "no samples", "at least one");
+  expect_convoy_format_refused(with(12, "\xff\xff\xff\xff"), "an extent of 4294967295",
+                               "extents from 1 to 65536");
+  expect_convoy_format_refused(with(16, std::string(4, '\0')), "an extent of 0",
+                               "extents from 1 to 65536");
+  expect_convoy_format_refused(with(32, std::string(8, '\xff')),
+                               "12,292 bytes after the header",
+                               "18,446,744,073,709,551,615 labels");
+  expect_convoy_format_refused(with(32, std::string(8, '\0')), "no samples",
+                               "at least one");
 }
 
 TEST_F(Compact, RefusesAnotherDataset) {
@@ -105,13 +113,13 @@ TEST_F(Compact, SaysWhichSampleHasALabelOutOfRange) {
 
   expect_error(InputKind::data,
                {path.string(), "label 9 at sample 2", "labels from 0 to 2"},
-               [&] { read(); });
+               [&] { read_convoy_format_file(); });
 }
 
 TEST_F(Compact, TellsDamageByItsDigest) {
   EXPECT_NO_THROW(verify_convoy_format(path, "a hint"));
   write_atomically(path, with(whole.size() - 1, "!"));
-  EXPECT_NO_THROW(read());
+  EXPECT_NO_THROW(read_convoy_format_file());
 
   expect_error(InputKind::data,
                {path.string(), "content with SHA-256 ", "that its header says", "a hint"},
@@ -121,7 +129,8 @@ TEST_F(Compact, TellsDamageByItsDigest) {
 TEST_F(Compact, NamesAMissingFile) {
   std::filesystem::remove(path);
 
-  expect_error(InputKind::storage, {path.string(), "No such file"}, [&] { read(); });
+  expect_error(InputKind::storage, {path.string(), "No such file"},
+               [&] { read_convoy_format_file(); });
 }
 
 }  // namespace

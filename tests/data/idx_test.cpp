@@ -20,19 +20,21 @@ using testing::ElementsAre;
 /// Three images of 2 x 2 and their labels; a test spoils one of the two files.
 class Idx : public testing::Test {
  protected:
-  Dataset read() const { return read_idx(images_path, labels_path, {"a", "b", "c"}); }
-
-  Dataset read(const std::string& images, const std::string& labels) const {
-    write_atomically(images_path, images);
-    write_atomically(labels_path, labels);
-    return read();
+  Dataset read_idx_file() const {
+    return read_idx(images_path, labels_path, {"a", "b", "c"});
   }
 
-  void expect_refused(const std::string& images, const std::string& labels,
-                      const std::filesystem::path& culprit,
-                      const std::string& found) const {
+  Dataset read_idx_file(const std::string& images, const std::string& labels) const {
+    write_atomically(images_path, images);
+    write_atomically(labels_path, labels);
+    return read_idx_file();
+  }
+
+  void expect_idx_refused(const std::string& images, const std::string& labels,
+                          const std::filesystem::path& culprit,
+                          const std::string& found) const {
     expect_error(InputKind::data, {culprit.string(), found},
-                 [&] { read(images, labels); });
+                 [&] { read_idx_file(images, labels); });
   }
 
   TemporaryFolder folder;
@@ -43,7 +45,7 @@ class Idx : public testing::Test {
 };
 
 TEST_F(Idx, ReadsShapePixelsAndLabels) {
-  const Dataset data = read(images, labels);
+  const Dataset data = read_idx_file(images, labels);
 
   EXPECT_EQ(data.size(), 3u);
   EXPECT_EQ(data.shape, (Shape{1, 2, 2}));
@@ -52,89 +54,91 @@ TEST_F(Idx, ReadsShapePixelsAndLabels) {
 }
 
 TEST_F(Idx, ReadsGzipAndPlainTheSame) {
-  const Dataset plain = read(images, labels);
-  const Dataset packed = read(gzip(images), gzip(labels));
+  const Dataset plain = read_idx_file(images, labels);
+  const Dataset packed = read_idx_file(gzip(images), gzip(labels));
 
   EXPECT_EQ(packed.images, plain.images);
   EXPECT_EQ(packed.labels, plain.labels);
 }
 
 TEST_F(Idx, ReadsGzipInSeveralMembers) {
-  const Dataset data = read(gzip(images.substr(0, 9)) + gzip(images.substr(9)), labels);
+  const Dataset data =
+      read_idx_file(gzip(images.substr(0, 9)) + gzip(images.substr(9)), labels);
 
-  EXPECT_EQ(data.images, read(images, labels).images);
+  EXPECT_EQ(data.images, read_idx_file(images, labels).images);
 }
 
 TEST_F(Idx, RefusesAWrongMagicNumber) {
-  expect_refused(labels, labels, images_path, "begins with 0x00000801");
-  expect_refused(images, images, labels_path, "begins with 0x00000803");
+  expect_idx_refused(labels, labels, images_path, "begins with 0x00000801");
+  expect_idx_refused(images, images, labels_path, "begins with 0x00000803");
 }
 
 TEST_F(Idx, RefusesAnEmptyFile) {
-  expect_refused("", labels, images_path, "an empty file");
-  expect_refused(images, "", labels_path, "an empty file");
+  expect_idx_refused("", labels, images_path, "an empty file");
+  expect_idx_refused(images, "", labels_path, "an empty file");
 }
 
 TEST_F(Idx, RefusesAHeaderCutShort) {
-  expect_refused(images.substr(0, 3), labels, images_path, "3 bytes");
-  expect_refused(images.substr(0, 15), labels, images_path, "15 bytes");
+  expect_idx_refused(images.substr(0, 3), labels, images_path, "3 bytes");
+  expect_idx_refused(images.substr(0, 15), labels, images_path, "15 bytes");
 }
 
 TEST_F(Idx, RefusesAFileShorterThanItsHeaderSays) {
-  expect_refused(images.substr(0, images.size() - 1), labels, images_path,
-                 "11 bytes after the header");
+  expect_idx_refused(images.substr(0, images.size() - 1), labels, images_path,
+                     "11 bytes after the header");
 }
 
 TEST_F(Idx, RefusesTrailingBytes) {
-  expect_refused(images + "x", labels, images_path, "13 bytes after the header");
-  expect_refused(images, labels + "x", labels_path, "4 bytes after the header");
+  expect_idx_refused(images + "x", labels, images_path, "13 bytes after the header");
+  expect_idx_refused(images, labels + "x", labels_path, "4 bytes after the header");
 }
 
 TEST_F(Idx, RefusesExtentsWhoseProductWouldOverflow) {
   const std::uint32_t most = 0xffffffff;
-  expect_refused(big_endian({0x803, most, most, most}), labels, images_path,
-                 "0 bytes after the header");
+  expect_idx_refused(big_endian({0x803, most, most, most}), labels, images_path,
+                     "0 bytes after the header");
   // 2^31 x 2^31 x 4 is 0 modulo 2^64.
-  expect_refused(big_endian({0x803, 0x80000000, 0x80000000, 4}), labels, images_path,
-                 "0 bytes after the header");
+  expect_idx_refused(big_endian({0x803, 0x80000000, 0x80000000, 4}), labels, images_path,
+                     "0 bytes after the header");
 }
 
 TEST_F(Idx, RefusesAFileWithoutSamples) {
-  expect_refused(idx_images(0, 2, 2), idx_labels({}), images_path, "no samples");
+  expect_idx_refused(idx_images(0, 2, 2), idx_labels({}), images_path, "no samples");
 }
 
 TEST_F(Idx, RefusesCountsThatDisagree) {
-  expect_refused(images, idx_labels({0, 1}), labels_path, "2 labels");
+  expect_idx_refused(images, idx_labels({0, 1}), labels_path, "2 labels");
 }
 
 TEST_F(Idx, SaysWhichSampleHasALabelOutOfRange) {
-  expect_refused(images, idx_labels({0, 1, 3}), labels_path, "label 3 at sample 2");
+  expect_idx_refused(images, idx_labels({0, 1, 3}), labels_path, "label 3 at sample 2");
 }
 
 TEST_F(Idx, RefusesGzipCutShortAnywhere) {
   const std::string packed = gzip(images);
   for (std::size_t size = 2; size < packed.size(); ++size) {
-    expect_refused(packed.substr(0, size), labels, images_path, "cut short");
+    expect_idx_refused(packed.substr(0, size), labels, images_path, "cut short");
   }
 }
 
 TEST_F(Idx, RefusesDamagedGzip) {
   std::string packed = gzip(images);
   packed[packed.size() - 6] ^= 1;  // in the checksum
-  expect_refused(packed, labels, images_path, "damaged gzip data (incorrect data check)");
+  expect_idx_refused(packed, labels, images_path,
+                     "damaged gzip data (incorrect data check)");
 
   std::string broken = gzip(images);
   broken[10] = '\xff';  // the first block's kind
-  expect_refused(broken, labels, images_path, "damaged gzip data");
+  expect_idx_refused(broken, labels, images_path, "damaged gzip data");
 }
 
 TEST_F(Idx, RefusesGarbageAfterGzip) {
-  expect_refused(gzip(images) + "abc", labels, images_path, "3 bytes too many");
+  expect_idx_refused(gzip(images) + "abc", labels, images_path, "3 bytes too many");
 }
 
 TEST_F(Idx, NamesAMissingFile) {
   expect_error(InputKind::storage, {images_path.string(), "No such file"},
-               [&] { read(); });
+               [&] { read_idx_file(); });
 }
 
 }  // namespace

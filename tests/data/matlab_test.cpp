@@ -20,23 +20,23 @@ const std::vector<std::string> kDigits{"0", "1", "2", "3", "4", "5", "6", "7", "
 
 class Matlab : public testing::Test {
  protected:
-  Dataset read(const std::vector<DataFile>& files = {{"a.mat", 0}}) const {
+  Dataset read_matlab_file(const std::vector<DataFile>& files = {{"a.mat", 0}}) const {
     return read_matlab(folder.path(), files, kDigits);
   }
 
-  void expect_refused(const std::string& place, const std::string& found,
-                      const std::string& expected) const {
+  void expect_matlab_refused(const std::string& place, const std::string& found,
+                             const std::string& expected) const {
     expect_error(
         InputKind::data,
         {path.string() + place + "\n", "found:    " + found, "expected: " + expected},
-        [&] { read(); });
+        [&] { read_matlab_file(); });
   }
 
   void expect_variables_refused(const std::vector<MatVariable>& variables,
                                 const std::string& place, const std::string& found,
                                 const std::string& expected) const {
     write_mat(path, variables);
-    expect_refused(place, found, expected);
+    expect_matlab_refused(place, found, expected);
   }
 
   TemporaryFolder folder;
@@ -47,7 +47,7 @@ class Matlab : public testing::Test {
 TEST_F(Matlab, ReadsPackedAndPlainVariables) {
   for (const auto compression : {MAT_COMPRESSION_ZLIB, MAT_COMPRESSION_NONE}) {
     write_atomically(path, mat_file(data, compression));
-    const Dataset found = read();
+    const Dataset found = read_matlab_file();
 
     EXPECT_EQ(found.shape, kColourShape);
     EXPECT_EQ(found.labels, data.labels) << "10 stands for 0";
@@ -59,7 +59,7 @@ TEST_F(Matlab, ReadsFilesOneAfterTheOther) {
   const Dataset more = colour_samples({1, 2}, 77);
   write_atomically(path, mat_file(data));
   write_atomically(folder.path() / "b.mat", mat_file(more));
-  const Dataset found = read({{"a.mat", 0}, {"b.mat", 0}});
+  const Dataset found = read_matlab_file({{"a.mat", 0}, {"b.mat", 0}});
 
   EXPECT_THAT(found.labels, ElementsAre(7, 0, 9, 1, 2));
   EXPECT_EQ(text_of(found.images), text_of(data.images) + text_of(more.images));
@@ -68,11 +68,11 @@ TEST_F(Matlab, ReadsFilesOneAfterTheOther) {
 TEST_F(Matlab, RefusesWhatIsNoMatlabFile) {
   const std::string expected = "a MATLAB 5 file (it begins with \"MATLAB 5.0 MAT-file\")";
   write_atomically(path, "");
-  expect_refused("", "an empty file", expected);
+  expect_matlab_refused("", "an empty file", expected);
   write_atomically(path, "a page that says 404");
-  expect_refused("", "another kind of file", expected);
+  expect_matlab_refused("", "another kind of file", expected);
   write_atomically(path, "MATLAB 7.3 MAT-file, which is HDF5" + std::string(500, ' '));
-  expect_refused("", "another kind of file", expected);
+  expect_matlab_refused("", "another kind of file", expected);
 }
 
 TEST_F(Matlab, RefusesAnotherOrderOfBytes) {
@@ -80,7 +80,8 @@ TEST_F(Matlab, RefusesAnotherOrderOfBytes) {
   swapped.replace(126, 2, "MI");
   write_atomically(path, swapped);
 
-  expect_refused("", "another order of bytes", "a whole MATLAB 5 file, little-endian");
+  expect_matlab_refused("", "another order of bytes",
+                        "a whole MATLAB 5 file, little-endian");
 }
 
 TEST_F(Matlab, RefusesAFileCutShortAnywhere) {
@@ -88,7 +89,7 @@ TEST_F(Matlab, RefusesAFileCutShortAnywhere) {
     const std::string whole = mat_file(data, compression);
     for (std::size_t size = 20; size < whole.size() - 8; size += whole.size() / 97) {
       write_atomically(path, whole.substr(0, size));
-      expect_error(InputKind::data, {path.string()}, [&] { read(); });
+      expect_error(InputKind::data, {path.string()}, [&] { read_matlab_file(); });
     }
   }
 }
@@ -104,7 +105,7 @@ TEST_F(Matlab, RefusesDamageAnywhereInItsPackedImages) {
     damaged[at] ^= 0x10;
     write_atomically(path, damaged);
     expect_error(InputKind::data, {path.string(), "a variable damaged after byte 128"},
-                 [&] { read(); });
+                 [&] { read_matlab_file(); });
   }
 }
 
@@ -147,7 +148,7 @@ TEST_F(Matlab, RefusesExtentsThatTheFileCannotHold) {
   file.replace(at + 12, 4, "\xff\xff\xff\x7f");
   write_atomically(path, file);
 
-  expect_error(InputKind::data, {path.string()}, [&] { read(); });
+  expect_error(InputKind::data, {path.string()}, [&] { read_matlab_file(); });
 }
 
 }  // namespace

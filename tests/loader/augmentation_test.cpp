@@ -11,7 +11,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::uint32_t kSamples = 9000;
+constexpr std::uint32_t kAugmented = 9000;
 
 TEST(Augmentation, OfNoneShowsTheImageAsItIs) {
   EXPECT_EQ(view_of(Augmentation::none, 1, 5, 7), View{});
@@ -19,7 +19,7 @@ TEST(Augmentation, OfNoneShowsTheImageAsItIs) {
 
 TEST(Augmentation, MovesAlikeOftenByEachShiftBothWays) {
   std::array<int, 9> down{}, right{};
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+  for (std::uint32_t sample = 0; sample < kAugmented; ++sample) {
     const View view = view_of(Augmentation::crop_flip, 1, 1, sample);
     ++down.at(static_cast<std::size_t>(view.down + 4));
     ++right.at(static_cast<std::size_t>(view.right + 4));
@@ -33,7 +33,7 @@ TEST(Augmentation, MirrorsHalfOfTheSamples) {
   for (const Augmentation kind :
        {Augmentation::crop_flip, Augmentation::crop_alternate}) {
     int mirrored = 0;
-    for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+    for (std::uint32_t sample = 0; sample < kAugmented; ++sample) {
       mirrored += view_of(kind, 1, 1, sample).mirrored ? 1 : 0;
     }
     EXPECT_NEAR(mirrored, 4500, 250);
@@ -43,16 +43,16 @@ TEST(Augmentation, MirrorsHalfOfTheSamples) {
 /// In how many of many samples the views of two keys are alike.
 int alike(Augmentation kind, std::uint64_t seed, int epoch) {
   int count = 0;
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+  for (std::uint32_t sample = 0; sample < kAugmented; ++sample) {
     count += view_of(kind, 1, 1, sample) == view_of(kind, seed, epoch, sample) ? 1 : 0;
   }
   return count;
 }
 
 TEST(Augmentation, DiffersByEpochAndSeed) {
-  const int by_chance = kSamples / (9 * 9 * 2);
+  const int by_chance = kAugmented / (9 * 9 * 2);
 
-  EXPECT_EQ(alike(Augmentation::crop_flip, 1, 1), static_cast<int>(kSamples));
+  EXPECT_EQ(alike(Augmentation::crop_flip, 1, 1), static_cast<int>(kAugmented));
   EXPECT_NEAR(alike(Augmentation::crop_flip, 1, 2), by_chance, 40);
   EXPECT_NEAR(alike(Augmentation::crop_flip, 2, 1), by_chance, 40);
 }
@@ -69,7 +69,7 @@ TEST(Augmentation, AlternatesMirroringFromEpochToEpoch) {
 
 TEST(Augmentation, AlternatingMovesByTwoPixelsAtMost) {
   std::array<int, 5> down{};
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+  for (std::uint32_t sample = 0; sample < kAugmented; ++sample) {
     ++down.at(static_cast<std::size_t>(
         view_of(Augmentation::crop_alternate, 1, 3, sample).down + 2));
   }

@@ -14,7 +14,7 @@ namespace {
 using Numbers = std::vector<float>;
 
 /// Bytes 1, 2, 3 ... so that black is none of them.
-std::vector<std::uint8_t> numbered(Shape shape) {
+std::vector<std::uint8_t> numbered_pixels(Shape shape) {
   std::vector<std::uint8_t> image(shape.size());
   std::iota(image.begin(), image.end(), std::uint8_t{1});
   return image;
@@ -24,7 +24,7 @@ std::vector<std::uint8_t> numbered(Shape shape) {
 Numbers seen(Shape shape, const View& view) {
   const PixelTables tables(shape, {.moments = {{.mean = 0, .deviation = 1.0 / 255}}});
   Numbers numbers(shape.size(), -1);
-  tables.write(numbered(shape), view, numbers.data());
+  tables.write(numbered_pixels(shape), view, numbers.data());
   return numbers;
 }
 
@@ -64,7 +64,7 @@ TEST(Pixels, AreBlackBeforeNormalisation) {
   const PixelTables tables(shape, {.moments = {{0.25, 0.5}, {0.5, 0.5}}});
   Numbers numbers(4);
 
-  tables.write(numbered(shape), {.down = 4}, numbers.data());
+  tables.write(numbered_pixels(shape), {.down = 4}, numbers.data());
 
   EXPECT_THAT(numbers, testing::ElementsAre(-0.5f, -0.5f, -1.0f, -1.0f));
 }
@@ -81,7 +81,7 @@ int turned_at_edges(int place, int size) {
 
 /// Padding, cropping and mirroring, written out.
 Numbers by_hand(Shape shape, const View& view) {
-  const std::vector<std::uint8_t> image = numbered(shape);
+  const std::vector<std::uint8_t> image = numbered_pixels(shape);
   Numbers numbers;
   for (int c = 0; c < shape.channels; ++c) {
     for (int y = 0; y < shape.height; ++y) {

@@ -19,7 +19,7 @@ using Samples = std::vector<std::uint32_t>;
 
 const Samples kSamples{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
 
-Samples epoch_of(SampleOrder& order, int epoch) {
+Samples order_of(SampleOrder& order, int epoch) {
   order.start_epoch(epoch);
   const auto samples = order.at({0, order.size()});
   return {samples.begin(), samples.end()};
@@ -27,8 +27,8 @@ Samples epoch_of(SampleOrder& order, int epoch) {
 
 TEST(SampleOrder, IsAPermutationThatDiffersBetweenEpochs) {
   SampleOrder order(kSamples, /*seed=*/1, /*shuffle=*/true);
-  const Samples first = epoch_of(order, 0);
-  const Samples second = epoch_of(order, 1);
+  const Samples first = order_of(order, 0);
+  const Samples second = order_of(order, 1);
 
   EXPECT_THAT(first, testing::UnorderedElementsAreArray(kSamples));
   EXPECT_THAT(second, testing::UnorderedElementsAreArray(kSamples));
@@ -40,21 +40,21 @@ TEST(SampleOrder, IsAFunctionOfSeedAndEpochAlone) {
   SampleOrder order(kSamples, /*seed=*/1, /*shuffle=*/true);
   SampleOrder same(kSamples, /*seed=*/1, /*shuffle=*/true);
   SampleOrder other(kSamples, /*seed=*/2, /*shuffle=*/true);
-  epoch_of(same, 4);  // what came before does not matter
+  order_of(same, 4);  // what came before does not matter
 
-  EXPECT_EQ(epoch_of(order, 3), epoch_of(same, 3));
-  EXPECT_NE(epoch_of(order, 3), epoch_of(other, 3));
+  EXPECT_EQ(order_of(order, 3), order_of(same, 3));
+  EXPECT_NE(order_of(order, 3), order_of(other, 3));
 }
 
 TEST(SampleOrder, StaysAsGivenWithoutShuffling) {
   SampleOrder order(kSamples, /*seed=*/1, /*shuffle=*/false);
 
-  EXPECT_EQ(epoch_of(order, 5), kSamples);
+  EXPECT_EQ(order_of(order, 5), kSamples);
 }
 
 TEST(SampleOrder, GivesEachRankItsPositions) {
   SampleOrder order(kSamples, /*seed=*/1, /*shuffle=*/true);
-  const Samples whole = epoch_of(order, 0);
+  const Samples whole = order_of(order, 0);
   Samples joined;
   for (std::size_t rank = 0; rank < 5; ++rank) {
     const auto part = order.at(even_part(order.size(), 5, rank));
@@ -69,16 +69,16 @@ TEST(SampleOrder, DiffersBetweenWorkersOfWhichTheFirstHasTheOrderOfOneAlone) {
   SampleOrder first(kSamples, 1, true, /*worker=*/0),
       second(kSamples, 1, true, /*worker=*/1);
 
-  EXPECT_EQ(epoch_of(first, 3), epoch_of(alone, 3));
-  EXPECT_NE(epoch_of(second, 3), epoch_of(alone, 3));
-  EXPECT_THAT(epoch_of(second, 3), testing::UnorderedElementsAreArray(kSamples));
+  EXPECT_EQ(order_of(first, 3), order_of(alone, 3));
+  EXPECT_NE(order_of(second, 3), order_of(alone, 3));
+  EXPECT_THAT(order_of(second, 3), testing::UnorderedElementsAreArray(kSamples));
 }
 
 /// Seeds make the runs of yesterday: their orders never change.
 TEST(SampleOrder, IsThatOfTheFirstRelease) {
   SampleOrder order(kSamples, /*seed=*/1, /*shuffle=*/true);
 
-  EXPECT_THAT(epoch_of(order, 1),
+  EXPECT_THAT(order_of(order, 1),
               testing::ElementsAre(31, 17, 23, 5, 19, 13, 37, 2, 29, 7, 11, 3));
 }
 
@@ -88,14 +88,14 @@ const Parts kThreeParts({1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 21, 22, 23, 24, 25},
 TEST(SampleOrder, GoesThroughPartsSideBySide) {
   SampleOrder order(kThreeParts, /*slice=*/2, /*seed=*/1, /*shuffle=*/false);
 
-  EXPECT_THAT(epoch_of(order, 1), testing::ElementsAre(1, 2, 11, 12, 21, 22,  //
+  EXPECT_THAT(order_of(order, 1), testing::ElementsAre(1, 2, 11, 12, 21, 22,  //
                                                        3, 4, 13, 14, 23, 24,  //
                                                        5, 15, 25));
 }
 
 TEST(SampleOrder, ShufflesEachPartAsItsWorkerWould) {
   SampleOrder order(kThreeParts, /*slice=*/2, /*seed=*/7, /*shuffle=*/true);
-  const Samples whole = epoch_of(order, 4);
+  const Samples whole = order_of(order, 4);
 
   for (std::uint32_t part = 0; part < 3; ++part) {
     const Samples own = epoch_order(kThreeParts[part], 7, 4, part);
@@ -109,7 +109,7 @@ TEST(SampleOrder, ShufflesEachPartAsItsWorkerWould) {
 TEST(SampleOrder, OfPartsThatShareTheirSamplesShufflesThemDifferently) {
   const Parts shared(kSamples, {{0, kSamples.size()}, {0, kSamples.size()}});
   SampleOrder order(shared, /*slice=*/kSamples.size(), /*seed=*/1, /*shuffle=*/true);
-  const Samples whole = epoch_of(order, 1);
+  const Samples whole = order_of(order, 1);
   const auto half = static_cast<long>(kSamples.size());
 
   EXPECT_EQ(order.size(), 2 * kSamples.size());

@@ -141,7 +141,7 @@ TEST(ResourceRecords, GoOnInAFolderThatIsOpenedAgain) {
 
 class ResourcesOfARun : public testing::Test {
  protected:
-  void train(int ranks) {
+  void train_with_resources(int ranks) {
     RunFolder folder = RunFolder::create(here.path(), "a", "default");
     run_ranks(ranks, [&](Comm& comm) {
       Trainer trainer(settings, comm);
@@ -156,7 +156,7 @@ class ResourcesOfARun : public testing::Test {
 };
 
 TEST_F(ResourcesOfARun, AreThoseOfEveryRank) {
-  train(2);
+  train_with_resources(2);
 
   const auto rows = rows_by_rank(file);
   ASSERT_EQ(rows.size(), 2u);
@@ -169,7 +169,7 @@ TEST_F(ResourcesOfARun, ComeEverySecondWhileItRuns) {
   settings.inject.delay = "100";
   settings.train.epochs = 8;  // of three steps: two and a half seconds
 
-  train(2);
+  train_with_resources(2);
 
   for (const auto& [rank, of_rank] : rows_by_rank(file)) {
     EXPECT_GE(of_rank.size(), 3u) << rank;
@@ -178,7 +178,7 @@ TEST_F(ResourcesOfARun, ComeEverySecondWhileItRuns) {
 
 TEST_F(ResourcesOfARun, MayBeTurnedOff) {
   settings.run.resources = false;
-  train(1);
+  train_with_resources(1);
 
   EXPECT_FALSE(std::filesystem::exists(file));
 }

@@ -16,13 +16,13 @@
 
 #include "convoy/base/random.h"
 #include "tests/network/kernel_tables.h"
+#include "tests/network/made_up.h"
 
 namespace convoy {
 namespace {
 
 using testing::Each;
 
-constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 /// Rounding of a sum of so many products of numbers in [-1, 1).
 double tolerance_for(std::size_t terms) { return 2e-7 * static_cast<double>(terms + 4); }
 

@@ -19,7 +19,7 @@
 namespace convoy {
 namespace {
 
-constexpr RngKey kKey = {.seed = 5, .step = 2, .microbatch = 10};
+constexpr RngKey kBatchKey = {.seed = 5, .step = 2, .microbatch = 10};
 
 struct MicrobatchTrial {
   MicrobatchTrial(float dropout, std::size_t samples)
@@ -33,14 +33,14 @@ struct MicrobatchTrial {
   LossSum run(std::size_t microbatches, PassListener& listener) {
     Microbatches all(network, layout, all_microbatches(microbatches), team);
     running = &all;
-    const LossSum loss = all.run(batch.samples(), values, kKey, listener);
+    const LossSum loss = all.run(batch.samples(), values, kBatchKey, listener);
     std::ranges::copy(all.gradients().whole().numbers(), gradients.data());
     return loss;
   }
 
   /// Microbatch `microbatch` alone, by the network.
   std::vector<float> run_alone(std::size_t microbatches, std::size_t microbatch) {
-    RngKey key = kKey;
+    RngKey key = kBatchKey;
     key.microbatch += static_cast<std::uint32_t>(microbatch);
     FlatBuffer alone(layout);
     network.forward(
@@ -162,7 +162,7 @@ TEST_P(MicrobatchesOf, LeavePaddingZeroStepAfterStep) {
                             trial.team);
 
   for (int step = 0; step < 2; ++step) {
-    microbatches.run(trial.batch.samples(), trial.values, kKey, trial.nobody);
+    microbatches.run(trial.batch.samples(), trial.values, kBatchKey, trial.nobody);
   }
 
   const std::vector<bool> padding = padding_of(trial.layout);
@@ -179,7 +179,7 @@ TEST_P(MicrobatchesOf, OverwriteWhatTheStepBeforeLeft) {
 
   std::string digests[2];
   for (std::string& digest : digests) {
-    microbatches.run(trial.batch.samples(), trial.values, kKey, trial.nobody);
+    microbatches.run(trial.batch.samples(), trial.values, kBatchKey, trial.nobody);
     digest = weights_sha256(trial.layout, microbatches.gradients().whole());
   }
 
@@ -218,7 +218,7 @@ TEST_P(MicrobatchesOf, InTwoPartsAddUpToTheBitsOfTheWhole) {
       parts.push_back(
           std::make_unique<Microbatches>(trial.network, trial.layout, part, trial.team));
       parts.back()->run({trial.batch.samples().part(part.samples(kSamples)), kSamples},
-                        trial.values, kKey, trial.nobody);
+                        trial.values, kBatchKey, trial.nobody);
       for (const LossSum& microbatch : parts.back()->losses()) loss += microbatch;
       const std::vector<Range> subtrees = whole_subtrees(microbatches, own);
       const std::vector<const float*> starts =
@@ -286,7 +286,7 @@ TEST(RunningStatistics, FollowTheMeanOfWhatTheMicrobatchesFound) {
   PassListener nobody;
   const MadeUpBatch batch(model, kSamples);
 
-  microbatches.run(batch.samples(), values, kKey, nobody);
+  microbatches.run(batch.samples(), values, kBatchKey, nobody);
   microbatches.update_running_stats(kSamples, statistics);
 
   for (std::size_t feature = 0; feature < 4; ++feature) {
@@ -317,9 +317,9 @@ TEST(RunningStatistics, LeaveOutMicrobatchesWithoutSamples) {
   PassListener nobody;
   const MadeUpBatch batch(model, 2);
 
-  two.run(batch.samples(), values, kKey, nobody);
+  two.run(batch.samples(), values, kBatchKey, nobody);
   two.update_running_stats(2, of_two);
-  five.run(batch.samples(), values, kKey, nobody);
+  five.run(batch.samples(), values, kBatchKey, nobody);
   five.update_running_stats(2, of_five);
 
   EXPECT_EQ(weights_sha256(running, of_five), weights_sha256(running, of_two));

@@ -19,8 +19,6 @@ namespace {
 
 using testing::IsNan;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 /// A model with its layout, first values, a batch and a network for it.
 struct Trial {
   explicit Trial(Model of, std::size_t samples = 17, NetworkOptions options = {})

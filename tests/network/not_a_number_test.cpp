@@ -11,15 +11,13 @@
 
 #include "convoy/network/kernels/kernels.h"
 #include "tests/network/kernel_tables.h"
+#include "tests/network/made_up.h"
 
 namespace convoy {
 namespace {
 
 using testing::Each;
 using testing::IsNan;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 std::vector<const Kernels*> all_kernels() {
   std::vector<const Kernels*> tables = all_fast_kernels();

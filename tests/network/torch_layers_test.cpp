@@ -19,16 +19,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBatch = 5;
+constexpr std::size_t kLayerBatch = 5;
 constexpr int kClasses = 10, kImageChannels = 3, kLargestImage = 64;
 
-struct Case {
+struct LayerCase {
   std::string name;  // of the first model and layer that have it
   Shape source;
   Layer layer;
 };
 
-json request_of(const Case& of) {
+json request_of(const LayerCase& of) {
   json request = {{"source", {of.source.channels, of.source.height, of.source.width}}};
   if (const auto* convolution = std::get_if<Convolution>(&of.layer)) {
     request.update({{"kind", "convolution"},
@@ -57,29 +57,29 @@ json request_of(const Case& of) {
 }
 
 /// Every layer that computes something, of every model; each once.
-std::vector<Case> all_cases() {
-  std::map<std::string, Case> found;
+std::vector<LayerCase> all_cases() {
+  std::map<std::string, LayerCase> found;
   for (const ModelEntry& entry : model_entries()) {
     Shape input = entry.usual_input;
     if (input.height > kLargestImage) input.height = input.width = kLargestImage;
     for (const LayerInfo& info : describe(entry.make(input, kClasses))) {
-      const Case of = {entry.name + " " + info.name, info.src, info.layer};
+      const LayerCase of = {entry.name + " " + info.name, info.src, info.layer};
       const json request = request_of(of);
       if (request.contains("kind")) found.emplace(request.dump(), of);
     }
   }
-  std::vector<Case> cases;
+  std::vector<LayerCase> cases;
   for (const auto& [request, of] : found) cases.push_back(of);
   return cases;
 }
 
-json from_torch(const std::vector<Case>& cases) {
-  json request = {{"batch", kBatch}, {"layers", json::array()}};
-  for (const Case& of : cases) request["layers"].push_back(request_of(of));
+json from_torch(const std::vector<LayerCase>& cases) {
+  json request = {{"batch", kLayerBatch}, {"layers", json::array()}};
+  for (const LayerCase& of : cases) request["layers"].push_back(request_of(of));
   return ask_torch("network/torch_layers.py", request);
 }
 
-Model between_front_and_end(const Case& of) {
+Model between_front_and_end(const LayerCase& of) {
   return {
       "case",
       {kImageChannels, of.source.height, of.source.width},
@@ -88,20 +88,20 @@ Model between_front_and_end(const Case& of) {
        of.layer, Linear{"behind", kClasses}}};
 }
 
-void expect_as_torch(const Case& of, const json& expected) {
+void expect_as_torch(const LayerCase& of, const json& expected) {
   const Model model = between_front_and_end(of);
   const Layout layout = build_layout(model);
   FlatBuffer values(layout), gradients(layout);
   torch_fill(layout, values);
-  const std::vector<float> images = torch_images(kBatch * model.input.size());
-  const std::vector<std::int32_t> labels = torch_labels(kBatch);
+  const std::vector<float> images = torch_images(kLayerBatch * model.input.size());
+  const std::vector<std::int32_t> labels = torch_labels(kLayerBatch);
   ThreadTeam team(2);
-  Network network(model, layout, {.most_samples = kBatch}, team);
+  Network network(model, layout, {.most_samples = kLayerBatch}, team);
   PassListener nobody;
 
   network.forward({images, labels}, values, {}, nobody);
   std::vector<float> logits;
-  for (std::size_t i = 0; i < kBatch * kClasses; ++i) {
+  for (std::size_t i = 0; i < kLayerBatch * kClasses; ++i) {
     logits.push_back(network.logit(i / kClasses, i % kClasses));
   }
   network.backward(/*scale=*/1, values, gradients, nobody);
@@ -116,7 +116,7 @@ void expect_as_torch(const Case& of, const json& expected) {
 }
 
 TEST(TorchLayers, GiveWhatOursGive) {
-  const std::vector<Case> cases = all_cases();
+  const std::vector<LayerCase> cases = all_cases();
   const json expected = from_torch(cases);
   ASSERT_EQ(expected.size(), cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {

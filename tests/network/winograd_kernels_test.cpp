@@ -16,7 +16,7 @@ constexpr WinogradForm kForms[] = {WinogradForm::f4, WinogradForm::f2, WinogradF
                                    WinogradForm::z1, WinogradForm::s4, WinogradForm::s2,
                                    WinogradForm::s1, WinogradForm::p1, WinogradForm::p2};
 
-void expect_near(const Numbers& found, const Numbers& expected, double tolerance) {
+void expect_close(const Numbers& found, const Numbers& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     ASSERT_NEAR(found[i], expected[i], tolerance) << "element " << i;
@@ -44,7 +44,7 @@ class WinogradKernels : public testing::TestWithParam<const Kernels*> {
   /// Calls use(kernels) for the fast table and the plain one, and compares.
   template <class Use>
   void compare(double tolerance, const Use& use) {
-    expect_near(use(*GetParam()), use(reference_kernels()), tolerance);
+    expect_close(use(*GetParam()), use(reference_kernels()), tolerance);
   }
 
   using ToProducts = void (*Kernels::*)(const TileToProducts&);

@@ -17,7 +17,7 @@
 namespace convoy {
 namespace {
 
-struct Case {
+struct StageCase {
   WinogradForm form;
   Shape src;
   int channels;
@@ -26,7 +26,7 @@ struct Case {
   bool relu = false, bias = true;
 };
 
-void PrintTo(const Case& of, std::ostream* out) {
+void PrintTo(const StageCase& of, std::ostream* out) {
   *out << "form " << static_cast<int>(of.form) << ", " << of.src.channels << " x "
        << of.src.height << " x " << of.src.width << " to " << of.channels << ", padding "
        << of.padding << ", batch " << of.batch << (of.relu ? ", relu" : "")
@@ -39,9 +39,9 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-class Trial {
+class StageTrial {
  public:
-  explicit Trial(const Case& of)
+  explicit StageTrial(const StageCase& of)
       : case_(of),
         layer_{"conv", of.channels, size_of(of.form).taps, size_of(of.form).stride,
                of.padding},
@@ -58,7 +58,7 @@ class Trial {
   template <class Use>
   void for_each_tap(const Use& use) const;
 
-  Case case_;
+  StageCase case_;
   Convolution layer_;
   Layout layout_;
   FlatBuffer values_;
@@ -82,7 +82,7 @@ Numbers unpack(const float* from, std::size_t features, std::size_t batch) {
   return to;
 }
 
-Found Trial::run(const Kernels& kernels, int threads) const {
+Found StageTrial::run(const Kernels& kernels, int threads) const {
   ThreadTeam team(threads);
   ArenaPlan plan;
   const std::size_t packs = round_up(case_.batch, kPack) / kPack;
@@ -136,7 +136,7 @@ Found Trial::run(const Kernels& kernels, int threads) const {
 
 /// Calls use(element of dst, of src, of the weights) for every product of one image.
 template <class Use>
-void Trial::for_each_tap(const Use& use) const {
+void StageTrial::for_each_tap(const Use& use) const {
   for (int k = 0; k < dst_.channels; ++k) {
     for (int y = 0; y < dst_.height; ++y) {
       for (int x = 0; x < dst_.width; ++x) {
@@ -164,7 +164,7 @@ void Trial::for_each_tap(const Use& use) const {
   }
 }
 
-Found Trial::expected() const {
+Found StageTrial::expected() const {
   const float* weights = values_.data() + layout_.segments()[0].range.begin;
   const float* bias = values_.data() + layout_.segments()[1].range.begin;
   const std::size_t plane = dst_.pixels();
@@ -216,9 +216,9 @@ Error error_of(const Numbers& found, const Numbers& expected) {
           largest / (size + 1e-30)};
 }
 
-std::vector<Case> cases() {
+std::vector<StageCase> cases() {
   using enum WinogradForm;
-  std::vector<Case> all = {
+  std::vector<StageCase> all = {
       {z1, {5, 1, 1}, 7, 1, 3},
       {z1, {17, 1, 1}, 33, 1, 37, true},
       {z1, {130, 1, 1}, 30, 1, 300},
@@ -237,7 +237,7 @@ std::vector<Case> cases() {
       {p2, {2, 35, 34}, 3, 0, 17},
   };
   for (const WinogradForm form : {s4, s2}) {
-    const std::vector<Case> more = {
+    const std::vector<StageCase> more = {
         {form, {17, 8, 8}, 13, 1, 65, true}, {form, {9, 7, 11}, 25, 2, 16},
         {form, {8, 9, 6}, 18, 0, 50, true},  {form, {130, 4, 4}, 26, 1, 3},
         {form, {3, 16, 13}, 33, 1, 33},      {form, {2, 35, 34}, 3, 1, 17, false, false},
@@ -246,7 +246,7 @@ std::vector<Case> cases() {
     all.insert(all.end(), more.begin(), more.end());
   }
   for (const WinogradForm form : {f4, f2}) {
-    const std::vector<Case> more = {
+    const std::vector<StageCase> more = {
         {form, {1, 1, 1}, 1, 1, 1},
         {form, {1, 1, 1}, 2, 2, 5},
         {form, {3, 4, 4}, 5, 1, 17, true},
@@ -269,7 +269,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class WinogradStageOf : public testing::TestWithParam<Case> {
+class WinogradStageOf : public testing::TestWithParam<StageCase> {
  protected:
   /// Found over these shapes, relative to the root mean square: rms 3.1e-6 with f4 and
   /// 2.5e-6 with f2 (sums of the weights over 20,000 pixels), largest 1.3e-5 and 7e-6;
@@ -295,13 +295,13 @@ class WinogradStageOf : public testing::TestWithParam<Case> {
 };
 
 TEST_P(WinogradStageOf, MatchesAPlainConvolution) {
-  const Trial trial(GetParam());
+  const StageTrial trial(GetParam());
 
   expect_close(trial.run(fast_kernels(), 2), trial.expected());
 }
 
 TEST_P(WinogradStageOf, GivesTheSameBitsOnAnyNumberOfThreads) {
-  const Trial trial(GetParam());
+  const StageTrial trial(GetParam());
   const Found alone = trial.run(fast_kernels(), 1);
 
   EXPECT_TRUE(trial.run(fast_kernels(), 2) == alone);
@@ -314,14 +314,15 @@ INSTANTIATE_TEST_SUITE_P(Shapes, WinogradStageOf, testing::ValuesIn(cases()));
 class PlainWinogradStageOf : public WinogradStageOf {};
 
 TEST_P(PlainWinogradStageOf, MatchesAPlainConvolution) {
-  const Trial trial(GetParam());
+  const StageTrial trial(GetParam());
 
   expect_close(trial.run(reference_kernels(), 1), trial.expected());
 }
 
-std::vector<Case> small_cases() {
-  std::vector<Case> small = cases();
-  std::erase_if(small, [](const Case& of) { return of.src.size() * of.batch > 1500; });
+std::vector<StageCase> small_cases() {
+  std::vector<StageCase> small = cases();
+  std::erase_if(small,
+                [](const StageCase& of) { return of.src.size() * of.batch > 1500; });
   return small;
 }
 

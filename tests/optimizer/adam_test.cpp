@@ -17,7 +17,7 @@ namespace convoy {
 namespace {
 
 /// Units of a weight and a bias, in all more than two chunks, none a multiple of one.
-Layout weights_and_biases() {
+Layout adam_layout() {
   LayoutBuilder builder(/*unit_multiple=*/16);
   for (const char* name : {"a", "b", "c"}) {
     builder.begin_unit();
@@ -27,7 +27,7 @@ Layout weights_and_biases() {
   return std::move(builder).build();
 }
 
-void fill(std::uint32_t label, FlatBuffer& buffer) {
+void fill_for_adam(std::uint32_t label, FlatBuffer& buffer) {
   const RandomStream random(/*seed=*/1, RngStream::synthetic, label);
   for (std::size_t i = 0; i < buffer.size(); ++i) {
     buffer.data()[i] = 2 * random.uniform(i) - 1;
@@ -43,18 +43,18 @@ class AdamOrAdamW : public testing::TestWithParam<bool> {
                            .bias_rate_factor = 3}};
   }
 
-  const Layout layout = weights_and_biases();
+  const Layout layout = adam_layout();
   ThreadTeam team{2}, alone{1};
   FlatBuffer values{layout}, before{layout}, gradients{layout};
 };
 
 TEST_P(AdamOrAdamW, UpdatesInPartsAndInAnyOrderAsTheWhole) {
   FlatBuffer parts(layout);
-  fill(0, values);
-  fill(0, parts);
+  fill_for_adam(0, values);
+  fill_for_adam(0, parts);
   Adam of_whole(layout, options(true), team), of_parts(layout, options(true), alone);
   for (std::uint32_t step = 0; step < 3; ++step) {
-    fill(step + 1, gradients);
+    fill_for_adam(step + 1, gradients);
     of_whole.start_step(step, {0.1, 0.9});
     of_parts.start_step(step, {0.1, 0.9});
     of_whole.update({0, layout.size()}, values, gradients);
@@ -69,9 +69,9 @@ TEST_P(AdamOrAdamW, UpdatesInPartsAndInAnyOrderAsTheWhole) {
 
 TEST_P(AdamOrAdamW, TakesScaledGradientsAsThoseScaledBefore) {
   FlatBuffer others(layout), halves(layout);
-  fill(0, values);
-  fill(0, others);
-  fill(1, gradients);
+  fill_for_adam(0, values);
+  fill_for_adam(0, others);
+  fill_for_adam(1, gradients);
   std::ranges::transform(gradients.numbers(), halves.data(),
                          [](float gradient) { return gradient / 2; });
   Adam scales(layout, options(), team), takes(layout, options(), team);
@@ -87,9 +87,9 @@ TEST_P(AdamOrAdamW, TakesScaledGradientsAsThoseScaledBefore) {
 TEST_P(AdamOrAdamW, LeavesAloneWhatIsFrozenOrOutsideTheRange) {
   AdamOptions frozen = options();
   frozen.parameters.frozen = SegmentId{1};
-  fill(0, values);
-  fill(0, before);
-  fill(1, gradients);
+  fill_for_adam(0, values);
+  fill_for_adam(0, before);
+  fill_for_adam(1, gradients);
   Adam adam(layout, frozen, team);
   adam.start_step(0, {0.1, 0.9});
   const Range range = {100, 20'000};
@@ -123,7 +123,7 @@ TEST_P(AdamOrAdamW, GoesOnFromItsSlotsAndTheNumberOfTheStep) {
                           resumed.slots()[i].numbers.data());
       }
     }
-    fill(step, gradients);
+    fill_for_adam(step, gradients);
     whole.start_step(step, {0.1, 0.9});
     whole.update({0, layout.size()}, values, gradients);
     if (step < 3) continue;

@@ -16,13 +16,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kSize = 321, kBatch = 6, kBatches = 7;
+constexpr std::size_t kTorchAveraged = 321, kBatch = 6, kBatches = 7;
 constexpr std::uint32_t kCount = 300;
 constexpr double kDecay = 0.97;
 
 const json& from_torch() {
   static const json answer =
-      ask_torch("optimizer/torch_averages.py", {{"size", kSize},
+      ask_torch("optimizer/torch_averages.py", {{"size", kTorchAveraged},
                                                 {"count", kCount},
                                                 {"decay", kDecay},
                                                 {"batch", kBatch},
@@ -30,7 +30,8 @@ const json& from_torch() {
   return answer;
 }
 
-void expect_near(const json& expected, std::span<const float> found, double tolerance) {
+void expect_average_near(const json& expected, std::span<const float> found,
+                         double tolerance) {
   ASSERT_EQ(expected.size(), found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     ASSERT_NEAR(found[i], expected[i].get<double>(), tolerance) << "number " << i;
@@ -38,17 +39,17 @@ void expect_near(const json& expected, std::span<const float> found, double tole
 }
 
 void expect_average(const json& expected, std::optional<double> decay) {
-  const Layout layout = one_segment(kSize);
+  const Layout layout = one_segment(kTorchAveraged);
   ThreadTeam team(2);
   MovingAverage average(layout, decay, team);
   FlatBuffer numbers(layout);
   for (std::uint32_t count = 0; count < kCount; ++count) {
-    for (std::uint32_t i = 0; i < kSize; ++i) {
+    for (std::uint32_t i = 0; i < kTorchAveraged; ++i) {
       numbers.data()[i] = torch_number(i, count + 1);
     }
-    average.update(count, {0, kSize}, numbers);
+    average.update(count, {0, kTorchAveraged}, numbers);
   }
-  expect_near(expected, average.average().numbers(), 1e-6);
+  expect_average_near(expected, average.average().numbers(), 1e-6);
 }
 
 TEST(TorchAverages, AreOursIfEqual) {
@@ -91,7 +92,7 @@ TEST(TorchAverages, HaveTheStatisticsOfUpdateBn) {
     const std::span<float> numbers = statistics.view(segment.range);
     found.insert(found.end(), numbers.begin(), numbers.end());
   }
-  expect_near(from_torch().at("statistics"), found, 1e-5);
+  expect_average_near(from_torch().at("statistics"), found, 1e-5);
 }
 
 }  // namespace

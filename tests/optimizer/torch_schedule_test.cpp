@@ -17,14 +17,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kSteps = 400, kStepsInEpoch = 25;
-constexpr double kRate = 0.3, kTolerance = 1e-12;
+constexpr std::size_t kScheduled = 400, kStepsInEpoch = 25;
+constexpr double kRate = 0.3, kRateTolerance = 1e-12;
 
-void expect_near(const std::vector<double>& found, const json& expected) {
+void expect_rates_near(const std::vector<double>& found, const json& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double rate = expected[i];
-    ASSERT_NEAR(found[i], rate, kTolerance * (rate + kRate * 1e-3)) << "step " << i;
+    ASSERT_NEAR(found[i], rate, kRateTolerance * (rate + kRate * 1e-3)) << "step " << i;
   }
 }
 
@@ -50,23 +50,25 @@ std::vector<Case> all_cases() {
        true,
        {.curve = Curve::exponential, .gamma = 0.8}},
       {"CosineAnnealingLR",
-       {{"T_max", kSteps}, {"eta_min", 0.01}},
+       {{"T_max", kScheduled}, {"eta_min", 0.01}},
        false,
        {.curve = Curve::cosine, .min_rate = 0.01}},
       {"LinearLR",
-       {{"start_factor", 1}, {"end_factor", 0.05}, {"total_iters", kSteps}},
+       {{"start_factor", 1}, {"end_factor", 0.05}, {"total_iters", kScheduled}},
        false,
        {.curve = Curve::linear, .end_factor = 0.05}},
       {"OneCycleLR",
-       {{"max_lr", kRate}, {"total_steps", kSteps + 1}, {"cycle_momentum", false}},
+       {{"max_lr", kRate}, {"total_steps", kScheduled + 1}, {"cycle_momentum", false}},
        false,
-       {.curve = Curve::onecycle, .steps = kSteps + 1, .one_cycle = {.max_rate = kRate}}},
+       {.curve = Curve::onecycle,
+        .steps = kScheduled + 1,
+        .one_cycle = {.max_rate = kRate}}},
   };
 }
 
 ScheduleOptions with_common(ScheduleOptions options) {
   options.rate = kRate;
-  options.steps = std::max(options.steps, kSteps);
+  options.steps = std::max(options.steps, kScheduled);
   options.steps_in_epoch = kStepsInEpoch;
   return options;
 }
@@ -75,7 +77,7 @@ json request_of(const Case& of) {
   return {{"name", of.scheduler},
           {"options", of.options},
           {"rate", kRate},
-          {"steps", kSteps},
+          {"steps", kScheduled},
           {"steps_of_scheduler", of.by_epoch ? kStepsInEpoch : 1}};
 }
 
@@ -89,8 +91,8 @@ TEST(TorchSchedules, HaveTheRatesOfOurs) {
     SCOPED_TRACE(cases[i].scheduler);
     const Schedule schedule(with_common(cases[i].ours));
     std::vector<double> found;
-    for (std::size_t s = 0; s < kSteps; ++s) found.push_back(schedule.at(s).rate);
-    expect_near(found, expected[i]);
+    for (std::size_t s = 0; s < kScheduled; ++s) found.push_back(schedule.at(s).rate);
+    expect_rates_near(found, expected[i]);
   }
 }
 
@@ -143,7 +145,7 @@ TEST(TorchPlateau, LowersTheRateWhenOursDoes) {
       found.push_back(kRate * ours.factor());
     }
     ASSERT_LT(found.back(), kRate);
-    expect_near(found, expected.at(i));
+    expect_rates_near(found, expected.at(i));
   }
 }
 

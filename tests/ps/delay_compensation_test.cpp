@@ -26,7 +26,7 @@ Layout three_segments() {
   return std::move(builder).build();
 }
 
-void fill(const Layout& layout, std::uint32_t label, FlatBuffer& buffer) {
+void fill_pushed(const Layout& layout, std::uint32_t label, FlatBuffer& buffer) {
   const RandomStream random(/*seed=*/1, RngStream::synthetic, label);
   for (const Segment& segment : layout.segments()) {
     for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
@@ -38,12 +38,12 @@ void fill(const Layout& layout, std::uint32_t label, FlatBuffer& buffer) {
 class Compensated : public testing::Test {
  protected:
   Compensated() {
-    fill(layout, 1, values);
-    fill(layout, 2, pulled);
-    fill(layout, 3, gradients);
+    fill_pushed(layout, 1, values);
+    fill_pushed(layout, 2, pulled);
+    fill_pushed(layout, 3, gradients);
   }
 
-  std::string digest() const { return weights_sha256(layout, gradients); }
+  std::string digest_of() const { return weights_sha256(layout, gradients); }
   void compensate(DelayCompensation& by, Range range) {
     by.compensate(range, values, std::as_const(pulled).view(range), gradients);
   }
@@ -73,7 +73,7 @@ TEST_F(Compensated, IsTheAdaptiveFormulaOverSeveralGradients) {
       layout, {.kind = Compensation::dc_asgd_adaptive, .lambda = 2, .decay = 0.9}, team);
   std::vector<double> square(layout.size());
   for (std::uint32_t push = 0; push < 4; ++push) {
-    fill(layout, 10 + push, gradients);
+    fill_pushed(layout, 10 + push, gradients);
     const FlatBuffer& after = gradients;
     const std::vector<float> before(after.numbers().begin(), after.numbers().end());
     compensate(by, everything);
@@ -100,16 +100,16 @@ TEST_P(EveryCompensation, HasTheSameBitsInPartsAndOnAnyNumberOfThreads) {
   ThreadTeam alone(1);
   DelayCompensation whole(layout, {.kind = GetParam()}, team);
   DelayCompensation parts(layout, {.kind = GetParam()}, alone);
-  const std::string before = digest();
+  const std::string before = digest_of();
   compensate(whole, everything);
-  const std::string expected = digest();
+  const std::string expected = digest_of();
   ASSERT_NE(expected, before);
 
-  fill(layout, 3, gradients);
+  fill_pushed(layout, 3, gradients);
   compensate(parts, {0, 21});
   compensate(parts, {21, 17'001});
   compensate(parts, {17'001, layout.size()});
-  EXPECT_EQ(digest(), expected);
+  EXPECT_EQ(digest_of(), expected);
 }
 
 TEST_P(EveryCompensation, LeavesTheRestAlone) {
@@ -145,20 +145,20 @@ TEST_P(EveryCompensation, KeepsPaddingZeroWhateverValuesHaveThere) {
 
 TEST_P(EveryCompensation, ChangesNoBitIfLambdaIsZero) {
   gradients.data()[3] = -0.0f;
-  const std::string before = digest();
+  const std::string before = digest_of();
   DelayCompensation by(layout, {.kind = GetParam(), .lambda = 0}, team);
   compensate(by, everything);
-  EXPECT_EQ(digest(), before);
+  EXPECT_EQ(digest_of(), before);
 }
 
 TEST_P(EveryCompensation, ChangesWithLambda) {
   DelayCompensation weak(layout, {.kind = GetParam(), .lambda = 0.5}, team);
   compensate(weak, everything);
-  const std::string with_weak = digest();
-  fill(layout, 3, gradients);
+  const std::string with_weak = digest_of();
+  fill_pushed(layout, 3, gradients);
   DelayCompensation strong(layout, {.kind = GetParam(), .lambda = 0.6}, team);
   compensate(strong, everything);
-  EXPECT_NE(digest(), with_weak);
+  EXPECT_NE(digest_of(), with_weak);
 }
 
 TEST_P(EveryCompensation, SaysTheBytesOfItsState) {

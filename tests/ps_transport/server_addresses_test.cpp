@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-PeerError error_of(KeyValueStore& store, int servers) {
+PeerError lookup_error(KeyValueStore& store, int servers) {
   try {
     find_servers(store, servers, milliseconds(50));
   } catch (const PeerError& error) {
@@ -50,7 +50,7 @@ TEST(ServerAddresses, ThatDoNotComeAreNamed) {
   MemoryStore store;
   publish_server(store, 0, {.host = "10.0.0.2", .port = 4711});
 
-  const PeerError error = error_of(store, 2);
+  const PeerError error = lookup_error(store, 2);
 
   EXPECT_EQ(error.rank(), 1);
   EXPECT_THAT(error.what(),
@@ -62,7 +62,7 @@ TEST(ServerAddresses, ThatAreNoneAreRefused) {
        {"", "nowhere", ":1", "host:", "host:0", "host:65536", "host:12x", "host:-5"}) {
     MemoryStore store;
     store.set("ps/server/0", std::as_bytes(std::span(text)));
-    EXPECT_THAT(error_of(store, 1).what(), HasSubstr("which is no address")) << text;
+    EXPECT_THAT(lookup_error(store, 1).what(), HasSubstr("which is no address")) << text;
   }
 }
 

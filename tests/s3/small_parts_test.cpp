@@ -15,14 +15,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::span<const std::byte> bytes_of(std::string_view text) {
+std::span<const std::byte> file_bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
 TEST(Md5Forms, AreThoseOfTheStandards) {
-  EXPECT_EQ(hex(md5(bytes_of("abc"))), "900150983cd24fb0d6963f7d28e17f72");  // RFC 1321
-  EXPECT_EQ(base64(md5(bytes_of(""))), "1B2M2Y8AsgTpgAmY7PhCfg==");
-  EXPECT_EQ(base64(bytes_of("foob")), "Zm9vYg==");  // RFC 4648
+  EXPECT_EQ(hex(md5(file_bytes("abc"))), "900150983cd24fb0d6963f7d28e17f72");  // RFC 1321
+  EXPECT_EQ(base64(md5(file_bytes(""))), "1B2M2Y8AsgTpgAmY7PhCfg==");
+  EXPECT_EQ(base64(file_bytes("foob")), "Zm9vYg==");  // RFC 4648
 }
 
 TEST(XmlFields, AreFoundInTheirRootAlone) {

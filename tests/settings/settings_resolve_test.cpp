@@ -37,8 +37,8 @@ class SettingsResolve : public testing::Test {
     return resolve_settings(assignments, files, context_);
   }
 
-  std::string message(const std::vector<std::string>& assignments,
-                      const std::vector<fs::path>& files = {}) {
+  std::string resolve_message(const std::vector<std::string>& assignments,
+                              const std::vector<fs::path>& files = {}) {
     try {
       resolve(assignments, files);
     } catch (const InputError& error) {
@@ -240,7 +240,7 @@ TEST_F(SettingsResolve, RefusesFilesThatChooseEachOtherInACircle) {
   const fs::path a = write("experiment/a.yaml", "experiment: b");
   const fs::path b = write("experiment/b.yaml", "train.epochs: 2\nexperiment: a");
 
-  EXPECT_EQ(message({"experiment=a"}),
+  EXPECT_EQ(resolve_message({"experiment=a"}),
             b.string() + ":2: experiment\n  found:    a circle: " + a.string() + " -> " +
                 b.string() + " -> " + a.string() +
                 "\n  expected: files that do not choose each other in a circle");
@@ -249,7 +249,7 @@ TEST_F(SettingsResolve, RefusesFilesThatChooseEachOtherInACircle) {
 TEST_F(SettingsResolve, RefusesAnOptionsFileThatChoosesTheOptionAgain) {
   write("model/cnn1.yaml", "model: cnn1");
 
-  EXPECT_THAT(message({"model=cnn1"}), HasSubstr("a circle"));
+  EXPECT_THAT(resolve_message({"model=cnn1"}), HasSubstr("a circle"));
 }
 
 TEST_F(SettingsResolve, TwoFilesMayChooseTheSameThird) {
@@ -264,7 +264,7 @@ TEST_F(SettingsResolve, AnExperimentCannotLeadOutOfItsFolder) {
   write("secret.yaml", "train.epochs: 2");
   write("experiment/a.yaml", "train.epochs: 2");
 
-  EXPECT_THAT(message({"experiment=../secret"}), HasSubstr("expected: one of a"));
+  EXPECT_THAT(resolve_message({"experiment=../secret"}), HasSubstr("expected: one of a"));
 }
 
 TEST(ConfigFolders, BeginWithTheOneOfTheEnvironment) {

@@ -27,7 +27,7 @@ using testing::HasSubstr;
 class RunOnRanks : public testing::Test {
  protected:
   /// Trains on as many ranks; the first one writes the folder "a".
-  std::vector<Outcome> train(int ranks) {
+  std::vector<Outcome> train_rank(int ranks) {
     std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
     RunFolder folder = RunFolder::create(here.path(), "a", "default");
     run_ranks(ranks, [&](Comm& comm) {
@@ -38,7 +38,7 @@ class RunOnRanks : public testing::Test {
     return outcomes;
   }
 
-  json summary() const {
+  json rank_summary() const {
     return json::parse(read_text(here.path() / "a" / "summary.json"));
   }
 
@@ -61,9 +61,9 @@ class RunOnRanks : public testing::Test {
 };
 
 TEST_F(RunOnRanks, IsSummedUpRankByRank) {
-  train(3);
+  train_rank(3);
 
-  const json found = summary();
+  const json found = rank_summary();
   EXPECT_EQ(found.at("ranks"), 3);
   EXPECT_EQ(found.at("lanes"), 3) << "one a rank, if nothing else is said";
   EXPECT_EQ(found.at("strategy"), "ddp") << "if nothing else is said";
@@ -79,7 +79,7 @@ TEST_F(RunOnRanks, IsSummedUpRankByRank) {
 }
 
 TEST_F(RunOnRanks, HasTheSameOutcomeOnAll) {
-  const std::vector<Outcome> outcomes = train(3);
+  const std::vector<Outcome> outcomes = train_rank(3);
 
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ExitCode::done);
@@ -91,7 +91,7 @@ TEST_F(RunOnRanks, HasTheSameOutcomeOnAll) {
 }
 
 TEST_F(RunOnRanks, RecordsEachRanksStep) {
-  train(2);
+  train_rank(2);
 
   const std::vector<json> lines = step_lines();
   ASSERT_EQ(lines.size(), 6u);
@@ -109,15 +109,16 @@ TEST_F(RunOnRanks, DivergesOnAllTogether) {
   settings.optimizer.lr = 1e30;
   settings.train.epochs = 9;
 
-  for (const Outcome& outcome : train(2)) EXPECT_EQ(outcome.code, ExitCode::diverged);
+  for (const Outcome& outcome : train_rank(2))
+    EXPECT_EQ(outcome.code, ExitCode::diverged);
 
-  EXPECT_EQ(summary().at("exit").at("code"), 79);
+  EXPECT_EQ(rank_summary().at("exit").at("code"), 79);
 }
 
 TEST_F(RunOnRanks, StopsOnAllAfterTheSameStep) {
   ::raise(SIGTERM);
 
-  for (const Outcome& outcome : train(2)) {
+  for (const Outcome& outcome : train_rank(2)) {
     EXPECT_EQ(outcome.code, ExitCode::stopped);
     EXPECT_THAT(outcome.reason, HasSubstr("SIGTERM after step 1 (epoch 1)"));
   }
@@ -133,12 +134,12 @@ TEST_P(SlowRank, IsNamed) {
   settings.inject.slow_factor = 6;
   settings.train.log_every = 3;
 
-  train(3);
+  train_rank(3);
 
-  EXPECT_THAT(summary().at("slowest").get<std::string>(),
+  EXPECT_THAT(rank_summary().at("slowest").get<std::string>(),
               HasSubstr("slowest: rank 2, own compute"));
   EXPECT_THAT(log(), HasSubstr("slowest: rank 2, own compute"));
-  const json ranks = summary().at("rank_ms");
+  const json ranks = rank_summary().at("rank_ms");
   EXPECT_GE(ranks[2].at("own"), 60);
   EXPECT_GE(ranks[2].at("injected_in_all"), 6 * 60);
   EXPECT_LT(ranks[2].at("exposed_communication"), ranks[0].at("exposed_communication"))

@@ -37,7 +37,7 @@ Settings recipe_settings() {
 class Recipe : public testing::Test {
  protected:
   /// Trains with the settings and gives back the summary.
-  json train(const std::string& name) {
+  json train_recipe(const std::string& name) {
     Trainer trainer(settings, comm);
     RunFolder folder = RunFolder::create(here.path(), name, "default");
     Progress progress(nowhere.get(), {});
@@ -60,7 +60,7 @@ class Recipe : public testing::Test {
     return recorded(name, "step", key);
   }
 
-  CheckpointState saved(const std::string& name) const {
+  CheckpointState saved_by_recipe(const std::string& name) const {
     return load_state(find_checkpoint(here.path() / name));
   }
 
@@ -80,11 +80,11 @@ struct Ingredient {
 class RecipeWith : public Recipe, public testing::WithParamInterface<Ingredient> {};
 
 TEST_P(RecipeWith, ChangesTheRunAndRepeatsOnAnyNumberOfThreads) {
-  const json plain = train("plain");
+  const json plain = train_recipe("plain");
   GetParam().add(settings);
-  const json two = train("two");
+  const json two = train_recipe("two");
   settings.cluster.threads = 1;
-  const json one = train("one");
+  const json one = train_recipe("one");
 
   EXPECT_NE(plain.at("weights_sha256"), two.at("weights_sha256"));
   EXPECT_EQ(one.at("weights_sha256"), two.at("weights_sha256"));
@@ -115,11 +115,11 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
-  const json plain = train("plain");
+  const json plain = train_recipe("plain");
   settings.eval.shift = 1;
-  const json moved = train("moved");
+  const json moved = train_recipe("moved");
   settings.eval.flip = true;
-  const json all = train("all");
+  const json all = train_recipe("all");
 
   for (const json& views : {moved, all}) {
     EXPECT_EQ(views.at("weights_sha256"), plain.at("weights_sha256"));
@@ -130,9 +130,9 @@ TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
 
 TEST_F(Recipe, EvaluatesTheEpochsItIsToldToAndTheLast) {
   settings.train.epochs = 5;
-  const json always = train("always");
+  const json always = train_recipe("always");
   settings.eval.every_epochs = 2;
-  const json sometimes = train("sometimes");
+  const json sometimes = train_recipe("sometimes");
 
   EXPECT_THAT(recorded("always", "eval", "epoch"), testing::ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(recorded("sometimes", "eval", "epoch"), testing::ElementsAre(2, 4, 5));
@@ -144,7 +144,7 @@ TEST_F(Recipe, EvaluatesTheEpochThatTheLastStepIsIn) {
   settings.eval.every_epochs = 9;
   settings.train.max_steps = 7;
 
-  EXPECT_TRUE(train("a").contains("test"));
+  EXPECT_TRUE(train_recipe("a").contains("test"));
   EXPECT_THAT(recorded("a", "eval", "epoch"), testing::ElementsAre(2));
 }
 
@@ -155,7 +155,7 @@ TEST_F(Recipe, RecordsTheRateOfEachStep) {
   settings.schedule.warmup_epochs = 0.4;
   settings.optimizer.lr = 0.5;
 
-  train("a");
+  train_recipe("a");
 
   EXPECT_THAT(of_steps("a", "lr"), testing::ElementsAre(0.25, 0.5, 0.5, 0.5, 0.5, 0.25,
                                                         0.25, 0.25, 0.25, 0.25));
@@ -166,7 +166,7 @@ TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
   settings.schedule.max_lr = 1;
   settings.train.max_steps = 7;
 
-  train("a");
+  train_recipe("a");
 
   const std::vector<double> rates = of_steps("a", "lr");
   ASSERT_EQ(rates.size(), 7u);
@@ -175,9 +175,9 @@ TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
 }
 
 TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
-  const json plain = train("plain");
+  const json plain = train_recipe("plain");
   settings.train.ema = 0.9;
-  const json averaged = train("averaged");
+  const json averaged = train_recipe("averaged");
 
   EXPECT_EQ(of_steps("plain", "loss"), of_steps("averaged", "loss"));
   EXPECT_NE(plain.at("test"), averaged.at("test"));
@@ -220,18 +220,18 @@ TEST_F(Recipe, AveragesWholeEpochsOnly) {
 
 TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
   settings.optimizer.name = "adam";
-  const json plain = train("plain");
+  const json plain = train_recipe("plain");
   settings.optimizer.momentum = 0.1;
-  EXPECT_EQ(train("momentum").at("weights_sha256"), plain.at("weights_sha256"));
+  EXPECT_EQ(train_recipe("momentum").at("weights_sha256"), plain.at("weights_sha256"));
   settings.optimizer.beta1 = 0.8;
-  EXPECT_NE(train("beta1").at("weights_sha256"), plain.at("weights_sha256"));
+  EXPECT_NE(train_recipe("beta1").at("weights_sha256"), plain.at("weights_sha256"));
 }
 
 TEST_F(Recipe, RecordsTheNormOfClippedGradients) {
-  train("plain");
+  train_recipe("plain");
   EXPECT_THROW(of_steps("plain", "grad_norm"), json::out_of_range);
   settings.optimizer.clip_norm = 1e9;
-  const json clipped = train("clipped");
+  const json clipped = train_recipe("clipped");
 
   EXPECT_THAT(of_steps("clipped", "grad_norm"), testing::Each(testing::Gt(0.01)));
   EXPECT_EQ(of_steps("clipped", "loss"), of_steps("plain", "loss"));
@@ -241,7 +241,7 @@ TEST_F(Recipe, EndsEarlyWhenNothingGetsBetter) {
   settings.optimizer.lr = 0;
   settings.train.epochs = 9;
   settings.train.patience = 2;
-  const json summary = train("a");
+  const json summary = train_recipe("a");
 
   EXPECT_EQ(summary.at("epochs"), 3);
   EXPECT_EQ(summary.at("exit").at("code"), 0);
@@ -257,7 +257,7 @@ TEST_F(Recipe, JudgesOnTheValidationSetIfThereIsOne) {
   settings.checkpoint.best_metric = "loss";
   settings.train.epochs = 9;
   settings.train.patience = 1;
-  const json summary = train("a");
+  const json summary = train_recipe("a");
 
   EXPECT_EQ(summary.at("epochs"), 2);
   EXPECT_THAT(summary.at("exit").at("reason").get<std::string>(),
@@ -272,7 +272,7 @@ TEST_F(Recipe, LowersTheRateOnAPlateau) {
   settings.schedule.threshold = 0.999;  // nothing is so much better
   settings.checkpoint.best_metric = "loss";
   settings.optimizer.lr = 0.25;
-  train("a");
+  train_recipe("a");
 
   const std::vector<double> rates = of_steps("a", "lr");
   ASSERT_EQ(rates.size(), 15u);
@@ -308,7 +308,7 @@ TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
   settings.train.whiten = true;
   settings.train.max_steps = 1;
   const Trainer untrained(settings, comm);
-  train("a");
+  train_recipe("a");
 
   const Layout& layout = untrained.work().layout;
   FlatBuffer trained(layout);
@@ -324,9 +324,9 @@ TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
 
 TEST_F(Recipe, EvaluatesWithoutSmoothing) {
   settings.optimizer.lr = 0;
-  const json plain = train("plain");
+  const json plain = train_recipe("plain");
   settings.train.label_smoothing = 0.5;
-  const json smoothed = train("smoothed");
+  const json smoothed = train_recipe("smoothed");
 
   EXPECT_EQ(plain.at("test"), smoothed.at("test"));
   EXPECT_NE(plain.at("train"), smoothed.at("train"));
@@ -337,10 +337,10 @@ TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
   settings.data.mean = {0.25, 0.5, 0.75};
   settings.data.std = {1, 0.5, 0.25};
 
-  train("a");
+  train_recipe("a");
 
   const Normalization expected = {.moments = {{0.25, 1}, {0.5, 0.5}, {0.75, 0.25}}};
-  EXPECT_EQ(saved("a").normalization, expected);
+  EXPECT_EQ(saved_by_recipe("a").normalization, expected);
 }
 
 TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {

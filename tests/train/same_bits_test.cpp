@@ -67,7 +67,7 @@ struct Ending {
   bool operator==(const Ending&) const = default;
 };
 
-Ending train(const Settings& settings, Comm& comm, const StopRequest& stop) {
+Ending train_alike(const Settings& settings, Comm& comm, const StopRequest& stop) {
   Trainer trainer(settings, comm);
   const Outcome outcome = trainer.train(nullptr, nullptr, stop, "");
   return {weights_in(trainer), outcome.train.loss, outcome.test->sum.loss};
@@ -84,7 +84,7 @@ const Ending& alone(const Case& run, const StopRequest& stop) {
                          .microbatches = run.microbatches,
                          .recipe = run.recipe,
                          .partition = run.partition};
-    ending->second = train(settings_of(of_one), comm, stop);
+    ending->second = train_alike(settings_of(of_one), comm, stop);
   }
   return ending->second;
 }
@@ -99,7 +99,7 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
   run_ranks(
       GetParam().ranks,
       [&](Comm& comm) {
-        const Ending found = train(settings, comm, stop);
+        const Ending found = train_alike(settings, comm, stop);
         EXPECT_EQ(found.weights, expected.weights) << "rank " << comm.rank();
         EXPECT_EQ(found.train_loss, expected.train_loss) << "rank " << comm.rank();
         EXPECT_EQ(found.test_loss, expected.test_loss) << "rank " << comm.rank();
