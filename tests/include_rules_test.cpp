@@ -197,11 +197,12 @@ TEST(IncludeRules, KeepLibrariesInTheirFolders) {
       });
 }
 
-TEST(IncludeRules, KeepConditionalCodeInSystemAndKernels) {
+TEST(IncludeRules, KeepConditionalCodeInBaseSystemAndKernels) {
   const std::regex conditional(R"(\s*#\s*(if|ifdef|ifndef|elif)\b.*)");
   for_each_line(program_sources(), [&](const fs::path& path, int number,
                                        const std::string& line) {
-    if (is_below(path, "convoy/system") || is_below(path, "convoy/network/kernels"))
+    if (is_below(path, "convoy/base") || is_below(path, "convoy/system") ||
+        is_below(path, "convoy/network/kernels"))
       return;
     EXPECT_FALSE(std::regex_match(line, conditional)) << path << ":" << number << line;
   });
