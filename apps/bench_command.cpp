@@ -52,7 +52,8 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"model", result.model},
       {"batch_size", result.batch_size},
       {"threads", result.threads},
-      {"lanes", result.microbatches},
+      {"microbatches", result.microbatches},
+      {"lanes", result.microbatches},  // its name before
       {"kernels", result.kernels},
       {"steps", result.steps},
       {"step_ms",

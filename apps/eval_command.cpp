@@ -44,7 +44,7 @@ ClusterSettings own_cluster(const SettingArguments& settings) {
 /// Settings that the checkpoint was trained with, then what the command line says.
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
-  all.files.insert(all.files.begin(), checkpoint / kConfigFile);
+  all.run_config = checkpoint / kConfigFile;
   Settings settings = all.resolve();
   settings.cluster = own_cluster(arguments.settings);
   return settings;

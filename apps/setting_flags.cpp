@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 #include "apps/commands.h"
 
 namespace convoy {
@@ -12,6 +16,9 @@ void add_setting_flags(CLI::App& command, SettingArguments& arguments) {
       .add_option("--config", arguments.files,
                   "a YAML file with settings; may be repeated")
       ->allow_extra_args(false);
+  arguments.warn = [](const std::string& text) {
+    fmt::print(stderr, "convoy: {}\n", text);
+  };
 }
 
 }  // namespace convoy

@@ -57,7 +57,7 @@ def synchronous(partition, workers, found, group):
     """A batch is of one update over all workers: theirs times the workers."""
     return case(group, f"ps_sync, {partition}", workers, *found, strategy="ps_sync",
                 data__partition=partition, train__batch_size=BATCH * workers,
-                train__lanes=workers, sim__compute_ms=COMPUTE_MS * workers)
+                train__microbatches=workers, sim__compute_ms=COMPUTE_MS * workers)
 
 
 def sync():

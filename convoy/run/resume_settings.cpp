@@ -31,12 +31,14 @@ void merge_run_config(const SettingArguments& arguments, const ResumeSource& sou
                       ResumedSettings& result) {
   const std::filesystem::path config = *source.checkpoint / kConfigFile;
   SettingArguments over_the_run = arguments;
-  over_the_run.files.insert(over_the_run.files.begin(), config);
+  over_the_run.run_config = config;
+  over_the_run.warn = {};  // what the command line says was resolved before, alone
   result.settings = over_the_run.resolve();
-  const Settings before = SettingArguments{{}, {config}}.resolve();
+  const Settings before = SettingArguments{.run_config = config}.resolve();
   const std::vector<SettingChange> changes = setting_changes(before, result.settings);
   refuse_other_bits(changes, result.settings);
-  result.warnings = source.damaged;
+  result.warnings.insert(result.warnings.end(), source.damaged.begin(),
+                         source.damaged.end());
   for (const SettingChange& change : changes) result.notes.push_back(describe(change));
 }
 
@@ -55,7 +57,10 @@ void fetch_if_remote(Settings& settings) {
 }  // namespace
 
 ResumedSettings resume_settings(const SettingArguments& arguments) {
-  ResumedSettings result{.settings = arguments.resolve(), .notes = {}, .warnings = {}};
+  ResumedSettings result;
+  SettingArguments told = arguments;
+  told.warn = [&](const std::string& text) { result.warnings.push_back(text); };
+  result.settings = told.resolve();
   fetch_if_remote(result.settings);
   std::optional<ResumeSource> source = find_resume_source(result.settings);
   if (!source) {

@@ -15,7 +15,7 @@ namespace convoy {
 struct ResumedSettings {
   Settings settings;                  // train.resume is a folder that is there, or empty
   std::vector<std::string> notes;     // what a person should know of it
-  std::vector<std::string> warnings;  // checkpoints that are damaged
+  std::vector<std::string> warnings;  // old names of settings, damaged checkpoints
 };
 
 /// Throws InputError if there is nothing to go on from, or the changes lead to other

@@ -72,7 +72,7 @@ void log_changes(const Settings& settings, RunFolder& folder) {
   const std::filesystem::path config = folder.path() / "config.yaml";
   std::error_code none;
   if (!std::filesystem::exists(config, none)) return;  // killed before it was written
-  const Settings before = SettingArguments{{}, {config}}.resolve();
+  const Settings before = SettingArguments{.run_config = config}.resolve();
   for (const SettingChange& change : setting_changes(before, settings)) {
     if (change.name != "run.name") folder.log(describe(change));
   }

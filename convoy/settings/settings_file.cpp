@@ -19,10 +19,11 @@
 namespace convoy {
 namespace {
 
-/// What `model: lenet5` and `model.name: lenet5` both set.
+/// What `model: lenet5` and `model.name: lenet5`, or a name and its alias, both set.
 std::string target(const std::string& name) {
   const Setting* option = find_option_setting(name);
-  return option ? option->name : name;
+  const Setting* setting = option ? option : find_setting(name);
+  return setting ? setting->name : name;
 }
 
 std::string expected_at(const std::string& name) {

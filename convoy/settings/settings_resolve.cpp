@@ -65,6 +65,13 @@ class Resolver {
     open_.pop_back();
   }
 
+  /// Lays the config.yaml of a run, whose old names nobody has to change.
+  void merge_run_config(const fs::path& path) {
+    warns_ = false;
+    merge_file(path, "train.resume");
+    warns_ = true;
+  }
+
   /// Lays the files that are chosen, experiments first, then the settings as they stand.
   void merge(const std::vector<SettingAssignment>& assignments) {
     for (const SettingAssignment& one : assignments) {
@@ -88,8 +95,14 @@ class Resolver {
     const Setting* option = find_option_setting(assignment.name);
     const Setting* setting = option ? option : find_setting(assignment.name);
     if (!setting) throw no_setting(assignment);
+    if (assignment.name == setting->alias) warn_of_alias(*setting);
     assign(*setting, assignment, context_.names, settings_);
     origins_[setting->name] = assignment.where;
+  }
+
+  void warn_of_alias(const Setting& setting) {
+    if (!warns_ || !context_.warn || !warned_.insert(setting.alias).second) return;
+    context_.warn(setting.alias + " is now " + setting.name);
   }
 
   static InputError no_setting(const SettingAssignment& assignment) {
@@ -166,6 +179,8 @@ class Resolver {
   const SettingsContext& context_;
   Settings settings_;
   SettingOrigins origins_;
+  bool warns_ = true;
+  std::set<std::string> warned_;  // aliases
   std::vector<std::pair<fs::path, fs::path>>
       open_;  // files being laid: identity, as named
 };
@@ -191,6 +206,7 @@ Settings resolve_settings(const std::vector<std::string>& assignments,
     command_line.push_back(parse_assignment(text));
 
   Resolver resolver(context);
+  if (!context.run_config.empty()) resolver.merge_run_config(context.run_config);
   for (const fs::path& file : config_files)
     resolver.merge_file(file, "command line: --config");
   resolver.merge(command_line);

@@ -13,10 +13,15 @@
 // group=NAME sets `group.name` and lays configs/<group>/<NAME>.yaml, if there is one,
 // over what came before. A file may make such choices too; they come before its other
 // settings, wherever they stand in it.
+//
+// A setting that was renamed is found by its old name too. Whoever wrote the old name is
+// told the new one, once for each name. A run's own config.yaml is read without a word:
+// nobody has to change the file of a run that is over.
 
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,7 +33,9 @@ namespace convoy {
 struct SettingsContext {
   KnownNames names;
   std::vector<std::filesystem::path>
-      folders;  // hold <group>/<option>.yaml; first one wins
+      folders;                         // hold <group>/<option>.yaml; first one wins
+  std::filesystem::path run_config{};  // of a run, before all other files; empty: none
+  std::function<void(const std::string&)> warn{};  // is told of old names; empty: nobody
 };
 
 /// The settings that defaults, files and `assignments` ("dotted.name=value") add up to.

@@ -36,7 +36,7 @@ const std::vector<Setting>& table() {
       {PLACE(data.partition), Choices{"iid", "shared", "labels", "labels_unscaled"}, "what of the training set a worker (ps_async) or a micro-batch goes through: a random part, all of it, or all samples of some labels, cut to equal length or not"},
       {PLACE(data.normalize), Choices{"all", "channel", "fixed"}, "mean and deviation of pixels: measured over all, by channel, or given"},
       {PLACE(data.mean), from_to(0, 1), "given means, one for all channels or one for each, of pixels from 0 to 1"},
-      {PLACE(data.std), above_to(0, 1), "given deviations, as many as means"},
+      {PLACE(data.std), above_to(0, 1), "given deviations, as many as means", "data.deviation"},
       {PLACE(data.synthetic.channels), from_to(1, 1024), "channels of an image of data=synthetic"},
       {PLACE(data.synthetic.height), from_to(1, 4096), "height of its images"},
       {PLACE(data.synthetic.width), from_to(1, 4096), "width of its images"},
@@ -47,7 +47,7 @@ const std::vector<Setting>& table() {
       {PLACE(train.epochs), from(1), "passes over the training set"},
       {PLACE(train.max_steps), from(0), "updates after which to stop; 0: no limit"},
       {PLACE(train.batch_size), from(1), "samples that one update consumes, over all ranks together"},
-      {PLACE(train.microbatches), from_to(0, 65535), "slices a batch is cut into; 0: one a rank"},
+      {PLACE(train.microbatches), from_to(0, 65535), "slices a batch is cut into; 0: one a rank", "train.lanes"},
       {PLACE(train.seed), from(0), "everything random follows from it"},
       {PLACE(train.log_every), from(1), "steps from one step record to the next"},
       {PLACE(train.augment), Choices{"none", "crop_flip", "crop_alternate"}, "how images vary from epoch to epoch"},
@@ -155,7 +155,10 @@ bool begins_with_group(std::string_view name, std::string_view group) {
 std::span<const Setting> settings_table() { return table(); }
 
 const Setting* find_setting(std::string_view name) {
-  const auto row = std::ranges::find(table(), name, &Setting::name);
+  if (name.empty()) return nullptr;  // as is the alias of most
+  const auto row = std::ranges::find_if(table(), [&](const Setting& setting) {
+    return setting.name == name || setting.alias == name;
+  });
   return row == table().end() ? nullptr : &*row;
 }
 

@@ -43,12 +43,13 @@ struct Setting {
   Field (*field)(Settings&);
   Rule rule;
   std::string help;
+  std::string alias{};  // the name it had before, which still works; empty: none
 };
 
 /// All settings; those of one group stand together.
 std::span<const Setting> settings_table();
 
-/// The setting of that name, or nullptr.
+/// The setting of that name or alias, or nullptr.
 const Setting* find_setting(std::string_view name);
 
 /// The setting `group.name` if options of the group can be chosen by `group=option`.

@@ -9,7 +9,10 @@ namespace convoy {
 
 Settings SettingArguments::resolve() const {
   return resolve_settings(assignments, files,
-                          {.names = known_names(), .folders = config_folders()});
+                          {.names = known_names(),
+                           .folders = config_folders(),
+                           .run_config = run_config,
+                           .warn = warn});
 }
 
 }  // namespace convoy

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@
 namespace convoy {
 
 struct SettingArguments {
-  std::vector<std::string> assignments{};      // "name=value"
-  std::vector<std::filesystem::path> files{};  // of --config
+  std::vector<std::string> assignments{};          // "name=value"
+  std::vector<std::filesystem::path> files{};      // of --config
+  std::filesystem::path run_config{};              // of a run, before all of these
+  std::function<void(const std::string&)> warn{};  // is told of old names of settings
 
   /// Throws InputError.
   Settings resolve() const;

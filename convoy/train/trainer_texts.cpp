@@ -131,7 +131,8 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"strategy", updates_->strategy()},
       {"ranks", updates_->workers()},
       {"threads", team_.threads()},
-      {"lanes", updates_->microbatches()},
+      {"microbatches", updates_->microbatches()},
+      {"lanes", updates_->microbatches()},  // its name before
       {"batch_size", settings_.train.batch_size},
       {"epochs", records.epoch()},
       {"steps", records.steps()},

@@ -105,6 +105,47 @@ TEST_F(SettingsResolve, ReadsEveryKindOfValue) {
   EXPECT_EQ(settings.data.root, "");
 }
 
+// ---- old names
+
+TEST_F(SettingsResolve, AnOldNameStillSetsItsSettingAndIsNamedOnce) {
+  std::vector<std::string> warnings;
+  context_.warn = [&](const std::string& text) { warnings.push_back(text); };
+  const fs::path file = write("old.yaml",
+                              "train:\n  lanes: 2\n"
+                              "data: {normalize: fixed, mean: 0.5, deviation: 0.25}\n");
+
+  const Settings settings = resolve({"train.lanes=4"}, {file});
+
+  EXPECT_EQ(settings.train.microbatches, 4);
+  EXPECT_EQ(settings.data.std, Numbers{0.25});
+  EXPECT_EQ(warnings, (std::vector<std::string>{"train.lanes is now train.microbatches",
+                                                "data.deviation is now data.std"}));
+}
+
+TEST_F(SettingsResolve, TheConfigOfAnOldRunIsReadWithoutAWarning) {
+  std::vector<std::string> warnings;
+  context_.warn = [&](const std::string& text) { warnings.push_back(text); };
+  context_.run_config = write("config.yaml", "train: {lanes: 2, epochs: 3}\n");
+  const fs::path file = write("over_it.yaml", "train.epochs: 4\n");
+
+  const Settings settings = resolve({}, {file});
+
+  EXPECT_EQ(settings.train.microbatches, 2);
+  EXPECT_EQ(settings.train.epochs, 4);
+  EXPECT_THAT(warnings, testing::IsEmpty());
+}
+
+TEST_F(SettingsResolve, AnOldNameAndItsNewOneAreTheSameSettingOfAFile) {
+  const fs::path file = write("both.yaml", "train.lanes: 2\ntrain.microbatches: 2\n");
+
+  EXPECT_THAT(message({}, {file}), HasSubstr("a second time, after line 1"));
+}
+
+TEST_F(SettingsResolve, AWrongValueIsRefusedUnderTheNameThatWasWritten) {
+  EXPECT_THAT(message({"train.lanes=-1"}),
+              testing::StartsWith("command line: train.lanes\n  found:    -1\n"));
+}
+
 // ---- which one wins
 
 TEST_F(SettingsResolve, LaterSettingsWinOverEarlierOnes) {

@@ -64,7 +64,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  partition: iid\n"
             "  normalize: all\n"
             "  mean: []\n"
-            "  deviation: []\n"
+            "  std: []\n"
             "  synthetic:\n"
             "    channels: 1\n"
             "    height: 28\n"

@@ -65,7 +65,8 @@ TEST_F(RunOnRanks, IsSummedUpRankByRank) {
 
   const json found = rank_summary();
   EXPECT_EQ(found.at("ranks"), 3);
-  EXPECT_EQ(found.at("lanes"), 3) << "one a rank, if nothing else is said";
+  EXPECT_EQ(found.at("microbatches"), 3) << "one per rank, if nothing else is said";
+  EXPECT_EQ(found.at("lanes"), 3) << "the name it had before";
   EXPECT_EQ(found.at("strategy"), "ddp") << "if nothing else is said";
   EXPECT_EQ(found.at("steps"), 6);
   for (const char* list : {"communication", "peak_rss_bytes", "rank_ms"}) {
