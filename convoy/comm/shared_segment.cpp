@@ -42,7 +42,7 @@ void wake(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-[[noreturn]] void refuse(const std::string& attempted) {
+[[noreturn]] void refuse_segment(const std::string& attempted) {
   throw storage_error("shared memory", attempted, errno);
 }
 
@@ -95,7 +95,7 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
   check(ranks <= kMostRanks, "no more ranks than a segment has room for");
   if (head().magic == kMagic && head().ranks == static_cast<std::uint32_t>(ranks)) return;
   errno = EINVAL;
-  refuse("find a segment for as many ranks");
+  refuse_segment("find a segment for as many ranks");
 }
 
 /// The others may wait for what this rank would have advanced.
@@ -113,7 +113,7 @@ void SharedSegment::watch(const std::vector<int>& processes) {
     if (processes[r] == ::getpid()) continue;
     const auto number = ::syscall(SYS_pidfd_open, processes[r], 0);
     if (number < 0 && errno == ESRCH) lose(static_cast<int>(r), "its process has ended");
-    if (number < 0) refuse(fmt::format("watch process {}", processes[r]));
+    if (number < 0) refuse_segment(fmt::format("watch process {}", processes[r]));
     processes_[r] = Descriptor(static_cast<int>(number));
   }
 }

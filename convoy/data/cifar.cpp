@@ -16,8 +16,6 @@
 namespace convoy {
 namespace {
 
-constexpr Shape kShape{3, 32, 32};
-
 /// Copies records apart: labels here, pixels there.
 class Collector {
  public:
@@ -28,7 +26,7 @@ class Collector {
     check_size(file, published);
     const std::size_t first = labels_.size();
     for (auto rest = file.bytes(); !rest.empty(); rest = rest.subspan(record())) {
-      const auto pixels = rest.subspan(skipped_ + 1, kShape.size());
+      const auto pixels = rest.subspan(skipped_ + 1, kSmallColourShape.size());
       labels_.push_back(rest[skipped_]);
       images_.insert(images_.end(), pixels.begin(), pixels.end());
     }
@@ -37,7 +35,7 @@ class Collector {
 
   Dataset finish(const std::vector<std::string>& classes) {
     return {.name = "",
-            .shape = kShape,
+            .shape = kSmallColourShape,
             .classes = classes,
             .images = std::move(images_),
             .labels = std::move(labels_)};
@@ -46,7 +44,7 @@ class Collector {
   void reserve(std::size_t bytes) { images_.reserve(bytes); }
 
  private:
-  std::size_t record() const { return skipped_ + 1 + kShape.size(); }
+  std::size_t record() const { return skipped_ + 1 + kSmallColourShape.size(); }
 
   void check_size(const PlainFile& file, const DataFile& published) const {
     if (file.bytes().size() == published.bytes) return;

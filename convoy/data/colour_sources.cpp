@@ -11,12 +11,10 @@
 namespace convoy {
 namespace {
 
-constexpr Shape kShape{3, 32, 32};
-
 DataForm compact_form(std::size_t train_count, std::size_t test_count) {
   return {.format = Format::compact,
-          .train = {{"train.convoy", compact_bytes(kShape, train_count)}},
-          .test = {{"test.convoy", compact_bytes(kShape, test_count)}}};
+          .train = {{"train.convoy", compact_bytes(kSmallColourShape, train_count)}},
+          .test = {{"test.convoy", compact_bytes(kSmallColourShape, test_count)}}};
 }
 
 DataForm cifar10_binary() {
@@ -77,7 +75,7 @@ DataSource cifar10() {
       .description = "CIFAR-10: ten kinds of animals and vehicles, 32 x 32 colour",
       .classes = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
                   "ship", "truck"},
-      .shape = kShape,
+      .shape = kSmallColourShape,
       .train = {.count = 50000,
                 .per_class = std::vector<std::size_t>(10, 5000),
                 .channel_means = {0.4914, 0.4822, 0.4465},
@@ -117,7 +115,7 @@ DataSource cifar100() {
                   "tank",     "telephone",     "television", "tiger",        "tractor",
                   "train",    "trout",         "tulip",      "turtle",       "wardrobe",
                   "whale",    "willow_tree",   "wolf",       "woman",        "worm"},
-      .shape = kShape,
+      .shape = kSmallColourShape,
       .train = {.count = 50000,
                 .per_class = std::vector<std::size_t>(100, 500),
                 .channel_means = {0.5071, 0.4865, 0.4409}},
@@ -132,7 +130,7 @@ DataSource svhn() {
       .name = "svhn",
       .description = "SVHN: digits of house numbers, train and extra, 32 x 32 colour",
       .classes = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
-      .shape = kShape,
+      .shape = kSmallColourShape,
       .train = {.count = 73257 + 531131,
                 .per_class = {4948 + 45550, 13861 + 90560, 10585 + 74740, 8497 + 60765,
                               7458 + 50633, 6882 + 53490, 5727 + 41582, 5595 + 43997,

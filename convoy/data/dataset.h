@@ -19,6 +19,9 @@
 
 namespace convoy {
 
+/// Of CIFAR and SVHN.
+inline constexpr Shape kSmallColourShape{3, 32, 32};
+
 struct Dataset {
   std::string name{};
   Shape shape{};                       // of one image

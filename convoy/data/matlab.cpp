@@ -24,9 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Shape kShape{3, 32, 32};
 constexpr std::string_view kBeginning = "MATLAB 5.0 MAT-file";
-constexpr const char* kAgain = "bring the file again";
+constexpr const char* kBringAgain = "bring the file again";
 
 /// deflate packs at most this many bytes into one.
 constexpr unsigned __int128 kMostPacked = 1032;
@@ -54,7 +53,7 @@ class MatFile {
       : path_(path.string()), bytes_(check_file(path)) {
     Mat_LogInitFunc("convoy", [](int, char*) {});  // what matio has to say we say better
     file_.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-    if (!file_) throw bad_data(path_, "a damaged header", "a MATLAB 5 file", kAgain);
+    if (!file_) throw bad_data(path_, "a damaged header", "a MATLAB 5 file", kBringAgain);
     images_ = find("X");
     labels_ = find("y");
     check_images();
@@ -81,7 +80,7 @@ class MatFile {
 
   [[noreturn]] void refuse(const std::string& variable, const std::string& found,
                            const std::string& expected) const {
-    throw bad_data(path_ + ": " + variable, found, expected, kAgain);
+    throw bad_data(path_ + ": " + variable, found, expected, kBringAgain);
   }
 
  private:
@@ -91,9 +90,10 @@ class MatFile {
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                                 file.bytes().size());
     if (!text.starts_with(kBeginning)) {
-      throw bad_data(
-          path.string(), text.empty() ? "an empty file" : "another kind of file",
-          fmt::format("a MATLAB 5 file (it begins with \"{}\")", kBeginning), kAgain);
+      throw bad_data(path.string(),
+                     text.empty() ? "an empty file" : "another kind of file",
+                     fmt::format("a MATLAB 5 file (it begins with \"{}\")", kBeginning),
+                     kBringAgain);
     }
     check_matlab_packing(
         {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path.string());
@@ -113,7 +113,7 @@ class MatFile {
                       x.dims[3] > 0;
     if (!fits) refuse("X", extents_of(x), "32 x 32 x 3 x count bytes");
     const unsigned __int128 bytes =
-        static_cast<unsigned __int128>(x.dims[3]) * kShape.size();
+        static_cast<unsigned __int128>(x.dims[3]) * kSmallColourShape.size();
     if (bytes > bytes_ * kMostPacked || bytes > std::numeric_limits<int>::max()) {
       refuse("X", extents_of(x),
              "not more images than a file of " + with_commas(bytes_) + " bytes can hold");
@@ -174,16 +174,16 @@ Dataset read_matlab(const fs::path& folder, const std::vector<DataFile>& files,
     add_labels(*open.back(), labels);
   }
   std::vector<std::uint8_t> images =
-      room_for(labels.size() * kShape.size(), open.front()->path());
+      room_for(labels.size() * kSmallColourShape.size(), open.front()->path());
   std::span<std::uint8_t> rest(images);
   for (const auto& file : open) {
-    const auto part = rest.first(file->count() * kShape.size());
+    const auto part = rest.first(file->count() * kSmallColourShape.size());
     file->read_images(part);
     transpose(part);
     rest = rest.subspan(part.size());
   }
   return {.name = "",
-          .shape = kShape,
+          .shape = kSmallColourShape,
           .classes = classes,
           .images = std::move(images),
           .labels = std::move(labels)};

@@ -40,7 +40,7 @@ std::uint32_t little_endian(std::span<const std::uint8_t> bytes) {
   return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | std::uint32_t{bytes[3]} << 24;
 }
 
-[[noreturn]] void refuse(const std::string& where, const std::string& found) {
+[[noreturn]] void refuse_packing(const std::string& where, const std::string& found) {
   throw bad_data(where, found, "a whole MATLAB 5 file, little-endian",
                  "bring the file again");
 }
@@ -48,17 +48,18 @@ std::uint32_t little_endian(std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 void check_matlab_packing(std::span<const std::uint8_t> file, const std::string& where) {
-  if (file.size() < kHeader) refuse(where, "a header cut short");
-  if (file[126] != 'I' || file[127] != 'M') refuse(where, "another order of bytes");
+  if (file.size() < kHeader) refuse_packing(where, "a header cut short");
+  if (file[126] != 'I' || file[127] != 'M')
+    refuse_packing(where, "another order of bytes");
   for (auto rest = file.subspan(kHeader); !rest.empty();) {
     const std::string at = with_commas(file.size() - rest.size());
-    if (rest.size() < kTag) refuse(where, "a variable cut short at byte " + at);
+    if (rest.size() < kTag) refuse_packing(where, "a variable cut short at byte " + at);
     const std::uint32_t type = little_endian(rest);
     const std::size_t size = little_endian(rest.subspan(4));
     rest = rest.subspan(kTag);
-    if (rest.size() < size) refuse(where, "a variable cut short at byte " + at);
+    if (rest.size() < size) refuse_packing(where, "a variable cut short at byte " + at);
     if (type == kPacked && !unpacks(rest.first(size))) {
-      refuse(where, "a variable damaged after byte " + at);
+      refuse_packing(where, "a variable damaged after byte " + at);
     }
     rest = rest.subspan(size);
   }

@@ -21,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr Shape kShape{3, 32, 32};
-
 json parse_list(const PlainFile& file) try {
   json list = json::parse(file.bytes().begin(), file.bytes().end());
   if (list.is_array()) return list;
@@ -48,7 +46,7 @@ std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes
 
 /// [pixel][channel] to [channel][pixel].
 void separate(std::span<const std::uint8_t> row, std::uint8_t* image) {
-  const std::size_t pixels = kShape.pixels();
+  const std::size_t pixels = kSmallColourShape.pixels();
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
     for (std::size_t channel = 0; channel < 3; ++channel) {
       image[channel * pixels + pixel] = row[3 * pixel + channel];
@@ -57,9 +55,10 @@ void separate(std::span<const std::uint8_t> row, std::uint8_t* image) {
 }
 
 void check_width(const PngRows& sheet, const std::string& where) {
-  if (sheet.width() == kShape.pixels()) return;
-  throw bad_data(where, with_commas(sheet.width()) + " pixels a row",
-                 with_commas(kShape.pixels()) + " pixels a row, one image of 32 x 32");
+  if (sheet.width() == kSmallColourShape.pixels()) return;
+  throw bad_data(
+      where, with_commas(sheet.width()) + " pixels a row",
+      with_commas(kSmallColourShape.pixels()) + " pixels a row, one image of 32 x 32");
 }
 
 [[noreturn]] void refuse_counts(const std::string& where, std::size_t labels,
@@ -72,15 +71,15 @@ void check_width(const PngRows& sheet, const std::string& where) {
 std::size_t read_png_sprite(const PlainFile& file, std::span<std::uint8_t> images) {
   PngRows sheet(file.bytes(), file.path());
   check_width(sheet, file.path());
-  if (sheet.height() > images.size() / kShape.size()) {
+  if (sheet.height() > images.size() / kSmallColourShape.size()) {
     throw bad_data(file.path(), with_commas(sheet.height()) + " rows",
                    fmt::format("at most {}, as many as labels are left",
-                               with_commas(images.size() / kShape.size())));
+                               with_commas(images.size() / kSmallColourShape.size())));
   }
-  std::vector<std::uint8_t> row(kShape.size());
+  std::vector<std::uint8_t> row(kSmallColourShape.size());
   for (std::size_t i = 0; i < sheet.height(); ++i) {
     sheet.next(row);
-    separate(row, images.data() + i * kShape.size());
+    separate(row, images.data() + i * kSmallColourShape.size());
   }
   sheet.finish();
   return sheet.height();
@@ -93,15 +92,15 @@ Dataset read_png_sprites(const fs::path& folder, const std::vector<DataFile>& fi
   const PlainFile label_file(file_in(folder, files.back()));
   std::vector<std::uint8_t> labels = read_labels(label_file, classes.size());
   std::vector<std::uint8_t> images =
-      room_for(labels.size() * kShape.size(), label_file.path());
+      room_for(labels.size() * kSmallColourShape.size(), label_file.path());
   std::size_t count = 0;
   for (const DataFile& file : std::span(files).first(files.size() - 1)) {
     count += read_png_sprite(PlainFile(file_in(folder, file)),
-                             std::span(images).subspan(count * kShape.size()));
+                             std::span(images).subspan(count * kSmallColourShape.size()));
   }
   if (count != labels.size()) refuse_counts(label_file.path(), labels.size(), count);
   return {.name = "",
-          .shape = kShape,
+          .shape = kSmallColourShape,
           .classes = classes,
           .images = std::move(images),
           .labels = std::move(labels)};

@@ -8,8 +8,6 @@
 namespace convoy {
 namespace {
 
-constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
-
 /// Two sums for each of the sixteen images of a pack.
 struct PackSums {
   double first[kPack] = {};

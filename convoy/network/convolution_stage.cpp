@@ -10,7 +10,6 @@ namespace {
 
 // Channels whose gradients one task takes: the height of the weight kernel's tile.
 constexpr int kChannelsATask = 4;
-constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 int taps_of_phase(int kernel, int phase, int stride) {
   return phase >= kernel ? 0 : (kernel - phase + stride - 1) / stride;

@@ -6,12 +6,6 @@
 #include <limits>
 
 namespace convoy {
-namespace {
-
-constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
-
-}  // namespace
-
 MaxPoolStage::MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape dst)
     : layer_(layer),
       src_(context.src),

@@ -47,7 +47,7 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
   /// Its usual images, unless those are so large that a test takes long.
   static Shape images_of(const ModelEntry& entry) {
     Shape shape = entry.usual_input;
-    if (shape.height > 64) shape.height = shape.width = 64;
+    if (shape.height > 32) shape.height = shape.width = 32;
     return shape;
   }
 
@@ -95,10 +95,11 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
 TEST_P(TorchLogits, AreThoseOfConvoy) {
   const ModelEntry& entry = find_model(GetParam());
   const auto [channels, height, width] = images_of(entry);
-  const fs::path run = train("a", {"model=" + GetParam(), "optimizer.lr=0.05",
-                                   "data.synthetic.channels=" + std::to_string(channels),
-                                   "data.synthetic.height=" + std::to_string(height),
-                                   "data.synthetic.width=" + std::to_string(width)});
+  const fs::path run =
+      train("a", {"model=" + GetParam(), "optimizer.lr=0.05", "train.max_steps=2",
+                  "data.synthetic.channels=" + std::to_string(channels),
+                  "data.synthetic.height=" + std::to_string(height),
+                  "data.synthetic.width=" + std::to_string(width)});
   const fs::path checkpoint = run / "checkpoints" / "last";
   Loaded net(entry);
   const CheckpointState state = load_checkpoint(

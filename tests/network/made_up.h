@@ -17,7 +17,6 @@
 namespace convoy {
 
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 /// Uniform in [-1, 1).
 inline std::vector<float> made_up_numbers(std::size_t count, std::uint32_t label) {

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "convoy/base/random.h"
 #include "convoy/base/range.h"
@@ -28,6 +29,9 @@ namespace convoy {
 
 /// Images in a pack.
 inline constexpr int kPack = 16;
+
+/// A clamp_min that lets every number through.
+inline constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 
 /// Cuts rows (or output channels) into register tiles, as evenly as possible: sixteen by
 /// six are 6, 5 and 5.
