@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Connection: one signed request, one answer, by libcurl. Neither repeats nor judges.
+// S3Connection: one signed request, one answer, by libcurl. It neither retries nor
+// interprets the answer.
 
 #pragma once
 

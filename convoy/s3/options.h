@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Options: how patient a client is, and who can call it back.
+// S3Options: a client's timeouts and limits, and how to cancel it.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct S3Options {
   /// ServerStatus in one line why an exchange is tried again. From the client's thread.
   std::function<void(const std::string&)> on_retry{};
 
-  /// Ends whatever goes on within a second or two.
+  /// Ends the running operation within a second or two.
   std::stop_token cancel{};
 };
 
