@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -120,6 +121,7 @@ TEST(Documents, SayMicroBatchWhereTheySaidLane) {
     if (document.string().find("bench/results") != std::string::npos) continue;
     if (document.filename() == "CHANGELOG.md") continue;
     for (std::string line : lines_of(document)) {
+      if (line.find("ane") == std::string::npos) continue;  // expressions are slow
       line = std::regex_replace(line, std::regex("`[^`]*`"), "");
       EXPECT_FALSE(std::regex_search(line, lane)) << document << ": " << line;
     }
@@ -164,16 +166,25 @@ std::vector<Hop> hops() {
   return found;
 }
 
-bool calls_or_defines(const std::string& source, const std::string& function) {
-  const std::size_t at = source.find(function + "(");
-  return at != std::string::npos;
+/// Whether the name is followed by its arguments somewhere, and is no end of another
+/// name.
+bool has_function(const std::string& source, const std::string& name) {
+  const std::string call = name + "(";
+  std::size_t at = source.find(call);
+  while (at != std::string::npos) {
+    const char before = at == 0 ? ' ' : source[at - 1];
+    if (std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_')
+      return true;
+    at = source.find(call, at + 1);
+  }
+  return false;
 }
 
 TEST(Walks, NameFunctionsThatTheirFilesHave) {
   for (const Hop& hop : hops()) {
     const fs::path file = kRoot / "docs" / hop.path;
     ASSERT_TRUE(fs::exists(file)) << hop.line;
-    EXPECT_TRUE(calls_or_defines(read_text(file), hop.function)) << hop.line;
+    EXPECT_TRUE(has_function(read_text(file), hop.function)) << hop.line;
   }
 }
 
