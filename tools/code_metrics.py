@@ -55,13 +55,14 @@ def code_of(path):
 
 
 CLASS_HEAD = re.compile(
-    r"\b(class|struct)\s+(?:alignas\([^)]*\)\s*)?(?:\[\[\w+\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^:].*)?$",
+    r"\b(class|struct)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^:].*)?$",
     re.S,
 )
 
 
 def kind_of(head):
     """What a brace after this text opens, and its name."""
+    head = re.sub(r"\balignas\([^)]*\)", "", head)
     if re.search(r"\bnamespace\b[\w\s:]*$", head) or re.search(r"\bextern\s*$", head):
         return "namespace", ""
     if re.search(r"\benum\b[^;(]*$", head):
@@ -71,7 +72,8 @@ def kind_of(head):
         return "class", found.group(2)
     function = re.search(
         r"([~\w:]+|operator\s*\S+)\s*\((?:[^{}]|\{[^{}]*\})*\)"
-        r"\s*(?:const|noexcept|override|final|mutable|&&?|->\s*[\w:<>,&*\s]+|requires[^{]*|:\s.*)*\s*$",
+        r"(?:\s*(?:const\b|noexcept\b|override\b|final\b|mutable\b|&&?|->[\w:<>,&*\s]+|requires\b[^{]*"
+        r"|:\s.*))*\s*$",
         head,
         re.S,
     )
@@ -149,16 +151,19 @@ NO_MEMBER = re.compile(r"^(using|friend|static|typedef|template|enum|class|struc
 
 
 def is_method(text):
-    plain = without_templates(text)
+    plain = re.sub(r"\balignas\([^)]*\)", "", without_templates(text))
+    plain = re.sub(r"\(\*(\w+)\)\s*\([^()]*\)", r"\1", plain)  # a pointer to a function
     plain = re.sub(r"\bstd::function\s*<.*>", "F", plain)
     return "(" in plain.split("{")[0].split("=")[0] or "operator" in plain
 
 
 def members_in(text):
     """How many members a declaration declares: 'int a = 0, b;' has two."""
+    text = re.sub(r"\(\*(\w+)\)\s*\([^()]*\)", r"\1", text)  # a pointer to a function
+    text = re.sub(r"^(struct|class|enum)\b.*\{\}(?=\s*\w)", "T", text)  # 'struct {...} name'
     if NO_MEMBER.match(text) or is_method(text):
         return 0
-    plain = re.sub(r"\{[^{}]*\}|=[^,]*", "", without_templates(text))
+    plain = re.sub(r"\{[^{}]*\}|\([^()]*\)|=[^,]*", "", without_templates(text))
     return plain.count(",") + 1 if re.search(r"\w[&*]*\s+[&*]*\w", plain) else 0
 
 
