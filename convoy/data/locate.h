@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the files of a dataset are looked for.
+// Where the files of a dataset are searched.
 //
 // With a root given: there, or in its subfolder of the dataset's name. Otherwise the
 // first of these that has it:
@@ -23,7 +23,7 @@
 
 namespace convoy {
 
-/// The folders looked into when no root is given, in order.
+/// The folders that are searched when no root is given, in order.
 std::vector<std::filesystem::path> data_folders(const DataSource& source);
 
 /// Where `get` puts a dataset by default. Empty if the user has no home.
@@ -43,8 +43,8 @@ std::optional<DataPlace> find_placement(const std::filesystem::path& folder,
 /// The first of data_folders() that is a place.
 std::optional<DataPlace> search_data(const DataSource& source);
 
-/// The dataset's place: under `root`, or searched for if that is empty.
-/// Throws InputError of kind `storage` that lists where it looked.
+/// The dataset's place: under `root`, or searched for if that is empty. Throws InputError
+/// of kind `storage` that lists the folders searched.
 DataPlace locate_data(const DataSource& source, const std::filesystem::path& root);
 
 /// The path of a file in a folder, plain or else .gz.

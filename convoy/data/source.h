@@ -18,7 +18,7 @@ namespace convoy {
 struct DataFile {
   std::string name;
   std::size_t bytes;
-  std::string sha256{};  // empty if nobody published it
+  std::string sha256{};  // empty if none is published
 };
 
 /// How the files of a form are read.

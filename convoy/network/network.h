@@ -47,7 +47,7 @@ struct NetworkOptions {
   const FlatBuffer* statistics = nullptr;
 };
 
-/// What a stage is, and how long it has taken in all passes so far.
+/// A stage's description, and the time it has taken in all passes so far.
 struct StageReport {
   std::string name;
   Shape dst;

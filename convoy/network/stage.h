@@ -30,7 +30,7 @@ struct RngKey {
 /// An activation and, in backward, its gradient. Layout: see kernels.h.
 struct Activation {
   float* values = nullptr;
-  float* gradient = nullptr;  // nullptr where nobody needs it
+  float* gradient = nullptr;  // nullptr where it is not needed
 };
 
 /// What a stage works with in a pass.

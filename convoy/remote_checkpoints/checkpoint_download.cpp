@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestManifest = 16 << 20;
-constexpr std::size_t kMostRuns = 50;  // that are looked into for a pointer
+constexpr std::size_t kMostRuns = 50;  // that are searched for a pointer
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
