@@ -15,8 +15,8 @@
 
 namespace convoy {
 
-/// Called as work proceeds: what is being fetched, bytes so far, bytes in total (0 if
-/// unknown). It is called on the calling thread. If it throws, the get is given up.
+/// ServerStatus of work as it proceeds: what is being brought, bytes so far, bytes in all
+/// (0 if unknown). Comes from the calling thread. If it throws, the get is given up.
 using GetProgress =
     std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
 
@@ -26,11 +26,10 @@ struct FetchedFile {
   std::string where;
 };
 
-/// The files of a dataset, in one of its forms, ready to be fetched.
+/// The files of a dataset, in one of its forms, ready to be brought.
 struct Supply {
-  const DataForm* form;  // of the DataSource, and as long as that
-  std::optional<std::filesystem::path>
-      folder;  // that they are in; none if from elsewhere
+  const DataForm* form;                         // of the DataSource, and as long as that
+  std::optional<std::filesystem::path> folder;  // they stand in; none if from elsewhere
   std::function<FetchedFile(const DataFile&)> fetch;  // each file of the form once
 };
 

@@ -20,7 +20,7 @@ using Samples = std::vector<std::uint32_t>;
 
 const std::array<std::string, 4> kNames = {"iid", "shared", "labels", "labels_unscaled"};
 
-// The purposes of a partition's random numbers.
+// What random numbers of a partition are for.
 constexpr std::uint32_t kOfSamples = 0, kOfLabels = 1, kOfCut = 2;
 
 [[noreturn]] void refuse(const std::string& found, const std::string& expected,
@@ -84,7 +84,7 @@ Samples labels_among(const Dataset& data, std::span<const std::uint32_t> samples
   return labels;
 }
 
-/// By label: the part that it belongs to.
+/// By label: the part that it is dealt to.
 std::vector<std::size_t> deal_labels(const Dataset& data,
                                      std::span<const std::uint32_t> samples,
                                      const PartitionOptions& options) {

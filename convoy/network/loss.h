@@ -15,8 +15,7 @@
 
 namespace convoy {
 
-/// Sums over samples, exact where they are integers. They are added over micro-batches
-/// and ranks.
+/// Sums over samples, exact where they are integers. Microbatches and ranks add them up.
 struct LossSum {
   double loss = 0;
   std::size_t correct = 0;

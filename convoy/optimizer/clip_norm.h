@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ClipNorm: limits the norm of the gradients over all parameters together.
+// ClipNorm: gradients of at most a given length, over all parameters together.
 //
 //   scale = min(1, longest / (norm + 1e-6))      as PyTorch's clip_grad_norm_
 //
 // Squares are added in double precision, in chunks that the layout alone fixes, and the
-// chunks' sums in their order: a norm has the same bits on any number of ranks and
-// threads. A caller that has the whole gradient calls scale(). A caller that has a shard
-// of whole chunks adds up those, sends the others its part of sums(), and calls finish()
-// when all are there:
+// chunks' sums in their order: a norm has the same bits on any ranks and threads. Who has
+// the whole gradient asks for scale(). Who has a shard of whole chunks adds up those,
+// sends the others what it has of sums(), and asks for finish() when all are there:
 //
 //   clip.add_up(own_chunks, gradients);  gather clip.sums();  scale = clip.finish();
 //
@@ -36,7 +35,7 @@ class ClipNorm {
   /// Borrows the team for as long as it lives.
   ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team);
 
-  /// The factor for the gradients.
+  /// What the gradients are to be multiplied with.
   float scale(const FlatBuffer& gradients);
 
   /// Chunk c has the elements from c * kOptimizerChunk on.
@@ -46,7 +45,7 @@ class ClipNorm {
   /// The scale. Requires: every chunk's sum is there.
   float finish();
 
-  /// The norm of the last gradients, before they were scaled.
+  /// Of the gradients last asked for, before they were scaled.
   double norm() const { return norm_; }
 
  private:

@@ -16,14 +16,13 @@
 
 namespace convoy {
 
-/// State that an optimizer keeps for every value from step to step.
+/// What an optimizer remembers of every value from step to step.
 struct OptimizerSlot {
   std::string_view name;  // PyTorch's
   FlatBuffer& numbers;
 };
 
-/// Gradients, borrowed, and the factor by which each of them is multiplied before it is
-/// used.
+/// Gradients, borrowed, and what each of them is multiplied with before it is used.
 struct ScaledGradients {
   ScaledGradients(const FlatBuffer& numbers, float scale = 1)
       : numbers(numbers), scale(scale) {}
@@ -36,14 +35,14 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Sets the rates of the next updates; `step` is their number, from 0.
+  /// What the updates to come are made with; the first of them is number `step`, from 0.
   virtual void start_step(std::size_t step, const StepRates& rates) = 0;
 
-  /// Everything that a checkpoint has to keep, besides the number of the step.
+  /// All that a checkpoint has to keep, besides the number of the step.
   virtual std::vector<OptimizerSlot> slots() = 0;
 
-  /// Updates the values in `range` from the gradients there. Each element is updated once
-  /// per step.
+  /// UpdateSource the values in `range` from the gradients there. Each element once a
+  /// step.
   virtual void update(Range range, FlatBuffer& values,
                       const ScaledGradients& gradients) = 0;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// UploadQueue: uploads checkpoints to object storage in the background, while training
-// continues.
+// UploadQueue: checkpoints go to object storage in the background, while training goes
+// on.
 //
 //   UploadQueue queue({.access = find_s3_access(), .run = upload / run_name, ...});
 //   queue.submit(folder, CheckpointRole::last);   // as often as there is one
 //   queue.finish(deadline);                       // at the end of the run
 //
-// Only finish() waits. A failure is not an exception but a message and last_error(), and
-// the local checkpoint is unchanged.
+// Nobody waits for it but finish(). Nothing that fails here is an exception: it is a
+// message and last_error(), and the local checkpoint is as it was.
 
 #pragma once
 
@@ -36,8 +36,8 @@ struct UploadQueueOptions {
   S3Options transfer{};          // its `cancel` and callbacks are the queue's own
   double progress_seconds = 10;  // from one message of how far it is to the next
 
-  /// Called with one line about what was uploaded, or why not. It is called by the
-  /// queue's thread and by that of submit(), but never by two at once. It must not throw.
+  /// ServerStatus in one line what went up, or why not. From the queue's thread, and from
+  /// that of submit(), but never from two at once. Must not throw.
   std::function<void(const std::string&)> on_message{};
 };
 
@@ -46,13 +46,13 @@ class UploadQueue {
  public:
   explicit UploadQueue(UploadQueueOptions options);
 
-  /// Cancels the running upload, within three seconds, and those that wait.
+  /// Cancels what is under way, within three seconds, and what waits.
   ~UploadQueue();
   UploadQueue(const UploadQueue&) = delete;
   UploadQueue& operator=(const UploadQueue&) = delete;
 
   /// Opens the checkpoint's files, so that its folder may be removed from now on, and
-  /// returns. It replaces a waiting one of the same role.
+  /// returns. One of the same role that still waits makes room for it.
   void submit(const std::filesystem::path& folder, CheckpointRole role);
 
   /// Waits until all is uploaded, then cancels what is not, all within `seconds` (the
@@ -90,7 +90,7 @@ class UploadQueue {
   bool has_ended_ = false;
   std::mutex message_mutex_;
 
-  /// The running upload. Used by the thread only.
+  /// What goes up now. The thread's own.
   struct Going {
     std::string name;
     std::uint64_t bytes = 0, sent = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Options: a client's timeouts and limits, and how to cancel it.
+// S3Options: how patient a client is, and who can call it back.
 
 #pragma once
 
@@ -17,20 +17,20 @@ namespace convoy {
 
 struct S3Options {
   double connect_seconds = 10;
-  double stall_seconds = 30;        // below 1 KiB/s for this long: given up, retried
+  double stall_seconds = 30;        // below 1 KiB/s for so long: given up, tried again
   double operation_seconds = 1800;  // for one put or get, all attempts together
   int attempts = 10;                // about a minute of pauses
   double first_pause = 0.5;  // seconds before the second attempt; doubles each time
   double longest_pause = 20;
   std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size
 
-  /// Called with how many more bytes of a file have arrived, on the client's thread.
+  /// ServerStatus how many more bytes of a file have arrived. From the client's thread.
   std::function<void(std::uint64_t)> on_sent{};
 
-  /// Called with one line why an exchange is retried, on the client's thread.
+  /// ServerStatus in one line why an exchange is tried again. From the client's thread.
   std::function<void(const std::string&)> on_retry{};
 
-  /// Ends the running operation within a second or two.
+  /// Ends whatever goes on within a second or two.
   std::stop_token cancel{};
 };
 
