@@ -6,7 +6,7 @@
 
 A rank has its share of this machine's cores, and `single` has what a rank has, as if ranks
 were machines; `cluster.threads=N` says otherwise. Each runs the experiment vgg11_NAME: 40
-steps, of which the first is left out of the mean. All four have the same lanes, so their
+steps, of which the first is left out of the mean. All four have the same micro-batches, so their
 losses must be the same; if not, that is said.
 
 With --link the two ranks are on hosts of their own (network namespaces, which needs the

@@ -260,5 +260,27 @@ TEST(Sources, HaveAReadmeInEveryFolderOfTheEngine) {
   }
 }
 
+/// "`base`, `system`" of the line that begins "**May include:**", up to the first full
+/// stop.
+std::set<std::string> may_include(const std::string& readme) {
+  const std::string mark = "**May include:**";
+  const std::size_t begin = readme.find(mark);
+  if (begin == std::string::npos) return {"no such line"};
+  const std::size_t end = readme.find('.', begin);
+  std::string list = readme.substr(begin + mark.size(), end - begin - mark.size());
+  std::ranges::replace(list, '\n', ' ');
+  if (list == " nothing of ours") return {};
+  const std::vector<std::string> names = names_in(list);
+  return {names.begin(), names.end()};
+}
+
+TEST(IncludeRules, StandInTheReadmeOfEveryModule) {
+  const Edges edges = allowed_edges();
+  for (const std::string& folder : engine_folders()) {
+    const std::string readme = read_text(kSource / "convoy" / folder / "README.md");
+    EXPECT_EQ(may_include(readme), edges.at(folder)) << folder;
+  }
+}
+
 }  // namespace
 }  // namespace convoy

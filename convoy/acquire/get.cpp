@@ -44,7 +44,7 @@ void write_compact_file(const fs::path& folder, const DataFile& file, const Data
   tell(progress, file.name, file.bytes, file.bytes);
 }
 
-/// Makes the compact form of files that stand somewhere.
+/// Converts files to convoy's format.
 void convert_to_convoy_format(const DataSource& source, const DataPlace& place,
                               const std::string& where, const fs::path& folder,
                               const GetProgress& progress) {
@@ -144,7 +144,8 @@ fs::path get_data(const DataSource& source, const GetOptions& options) {
   FolderLock folder_lock(folder);
   lock(folder_lock, options, source.name);
   remove_stale(folder);
-  if (const auto place = find_placement(folder, source)) {  // another process was faster
+  if (const auto place =
+          find_placement(folder, source)) {  // another process has made it meanwhile
     return verified(source, *place);
   }
   expect_free(folder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Get: brings a dataset onto this machine, verified, and whole or not at all.
+// Get: copies or downloads a dataset to this machine, verified, and whole or not at all.
 //
 //   fetch each file -> unpack -> compare size and SHA-256
 //   idx: the files as they are; others: read, compare samples, make the compact form

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Install: one process at a time makes a folder; what killed ones left is removed.
+// Install: one process at a time makes a folder; what killed processes left behind is
+// removed.
 
 #pragma once
 

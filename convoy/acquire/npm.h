@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Has npm bring a package ("name@version") into `folder`; returns the archive's path.
-/// Nothing of the package is run.
+/// Has npm download a package ("name@version") into `folder`; returns the archive's path.
+/// No code of the package is run.
 ///
 /// Throws InputError of kind `storage`, with what npm said, if it does not come.
 std::filesystem::path download_package(const std::string& package,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size. Much
-// of it begins at a large page, and asks for those.
+// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size. A
+// large buffer begins at a large page and asks the system for large pages.
 
 #pragma once
 

@@ -23,7 +23,7 @@ class Digest {
 
   void add(std::span<const std::byte> bytes);
 
-  /// Of everything added. Use once, last.
+  /// The digest of everything added. Call it once, last.
   std::vector<std::byte> finish();
 
  private:
@@ -31,7 +31,7 @@ class Digest {
   std::unique_ptr<Context> context_;
 };
 
-/// Two lower-case digits a byte.
+/// Two lower-case digits per byte.
 std::string hex(std::span<const std::byte> bytes);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors: three kinds, told apart by who can do something about them.
+// Errors: three kinds, by who can do something about them.
 //
 //   InputError  the person running convoy: a bad setting, data file or checkpoint
 //   PeerError   the cluster: a rank that died, or a message that never came
@@ -20,18 +20,18 @@ namespace convoy {
 /// What is wrong with an input, in the order a reader asks. `hint` may be empty.
 struct Fault {
   std::string where;     // the file and line, or the setting: "run.yaml:14: train.epochs"
-  std::string found;     // what stands there: "-3"
-  std::string expected;  // what would do: "a whole number from 1"
+  std::string found;     // what was found there: "-3"
+  std::string expected;  // what is accepted: "a whole number from 1"
   std::string hint;      // what to try: "nearest name: train.epochs"
 };
 
-/// Which sort of input it was. It decides the exit code (contract: "Exit codes").
+/// Which sort of input it was. It decides the exit code (exit_code.h).
 enum class InputKind {
   usage,     // the command line
   settings,  // a setting's name or value
   data,      // the content of a dataset or checkpoint
   storage,   // a file or folder that cannot be read or written
-  admission  // who may join a job: its token, or a place in it that is taken
+  admission  // a job's token, or a rank of it that is taken
 };
 
 /// Bad input. Retrying without changing the input cannot help.
@@ -49,7 +49,7 @@ class InputError : public std::runtime_error {
 InputError storage_error(const std::string& path, const std::string& attempted,
                          int errno_value);
 
-/// The rank of a PeerError when any of them would have done.
+/// The rank of a PeerError when an answer of any rank was expected.
 inline constexpr int kAnyRank = -1;
 
 /// A rank that did not answer. The Comm it came from is of no further use.

@@ -61,7 +61,7 @@ float RandomStream::normal(std::uint64_t index) const {
 std::vector<std::uint32_t> permutation(std::uint32_t count, const RandomStream& stream) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
-  // Fisher and Yates. 64 random bits a draw keep the bias of the range reduction below
+  // Fisher and Yates. 64 random bits per draw keep the bias of the range reduction below
   // 2^-32.
   for (std::uint32_t left = count; left > 1; --left) {
     const auto words = stream.block(left);

@@ -3,7 +3,7 @@
 // RandomStream: counter-based random numbers (Philox 4x32 with ten rounds).
 //
 // A number is a function of what it is for (seed, purpose, two labels) and of its index,
-// never of who asked before. So any thread or rank can compute any number, and a run
+// never of the calls before. So any thread or rank can compute any number, and a run
 // repeats exactly on other threads and ranks.
 
 #pragma once
@@ -51,8 +51,8 @@ class RandomStream {
   /// Block number `index` of four words. Requires: index < 2^56.
   std::array<std::uint32_t, 4> block(std::uint64_t index) const;
 
-  /// What block() gives to philox(), for whoever computes many blocks at once. Requires:
-  /// index < 2^56.
+  /// What block() passes to philox(), for callers that compute many blocks at once.
+  /// Requires: index < 2^56.
   std::array<std::uint32_t, 4> counter(std::uint64_t index) const {
     return {static_cast<std::uint32_t>(index),
             static_cast<std::uint32_t>(index >> 32) | purpose_, first_, second_};
@@ -68,7 +68,8 @@ class RandomStream {
   /// Uniform in [0, 1), from 53 bits of block `index`.
   double fraction(std::uint64_t index) const;
 
-  /// Normal with mean 0 and deviation 1, from words 2 * index and the one after it.
+  /// Normal with mean 0 and standard deviation 1, from words 2 * index and the one after
+  /// it.
   float normal(std::uint64_t index) const;
 
  private:

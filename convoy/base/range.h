@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Range: a half-open stretch of a flat buffer, in elements.
+// Range: a half-open interval of a flat buffer, in elements.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CostCurve: seconds by bytes, measured at a few sizes.
+// CostCurve: seconds as a function of bytes, measured at a few sizes.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct CostPoint {
 class CostCurve {
  public:
   CostCurve() = default;
-  /// Requires: sizes ascend. What is smaller takes no longer, whatever was measured.
+  /// Requires: sizes ascend. A smaller size never takes longer, whatever was measured.
   explicit CostCurve(std::vector<CostPoint> points);
 
   /// A straight line between points; below the first as the first; beyond the last as

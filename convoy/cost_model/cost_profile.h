@@ -2,9 +2,9 @@
 //
 // CostProfile: what a model's computing and exchanging cost on one machine, measured.
 //
-// Everything was measured while as many ranks as the machine shall have did the same at
-// once, each with its threads on its own cores: what ranks take from each other (cores,
-// caches, memory, and waiting for the slowest) is in the numbers.
+// Everything was measured while as many ranks as the machine is to have did the same at
+// once, each with its threads on its own cores: so the numbers include what ranks take
+// from each other (cores, caches, memory, and waiting for the slowest).
 
 #pragma once
 
@@ -31,7 +31,7 @@ struct UnitSeconds {
   bool operator==(const UnitSeconds&) const = default;
 };
 
-/// One pass over so many samples.
+/// One pass over `samples` samples.
 struct PassSeconds {
   std::size_t samples = 0;
   std::vector<UnitSeconds> units{};
@@ -39,7 +39,7 @@ struct PassSeconds {
   bool operator==(const PassSeconds&) const = default;
 };
 
-/// What a rank's own processor does for messages over TCP; the cable comes on top.
+/// What a rank's own processor does for messages over TCP; the link's time is added.
 struct MessageSeconds {
   double round = 0;    // of a message to one other rank, until it is there
   double message = 0;  // for each further rank
@@ -59,8 +59,8 @@ struct CostProfile {
   std::vector<PassSeconds> passes{};         // by samples, ascending
   double update = 0;                         // of all values
   double rest = 0;                           // of a step, besides
-  double load = 0;                           // a sample, by the loader's thread
-  double sum = 0;                            // a byte of one partial that is added
+  double load = 0;                           // per sample, by the loader's thread
+  double sum = 0;                            // per byte of one partial that is added
   double handoff = 0;                        // to the thread that exchanges, and back
   CostCurve all_reduce{}, gather_scatter{};  // inside the machine, by bytes of the sum
   double agreement = 0;                      // the small message of a step, inside it
@@ -68,7 +68,8 @@ struct CostProfile {
 
   std::uint64_t bytes() const;
 
-  /// A pass over so many samples: a straight line between those measured, by packs.
+  /// A pass over `samples` samples: linear interpolation between those measured, by
+  /// packs.
   std::vector<UnitSeconds> pass_of(std::size_t samples) const;
 
   bool operator==(const CostProfile&) const = default;

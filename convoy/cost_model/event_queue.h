@@ -22,7 +22,7 @@ namespace convoy {
 template <class Payload>
 class EventQueue {
  public:
-  /// Seconds; of the event that came last.
+  /// The time of the last event, in seconds.
   double now() const { return now_; }
   bool empty() const { return events_.empty(); }
   std::size_t size() const { return events_.size(); }
@@ -33,7 +33,7 @@ class EventQueue {
     events_.push({time, scheduled_++, std::move(payload)});
   }
 
-  /// Takes the earliest event; it is its time then. Requires: not empty.
+  /// Takes the earliest event and sets the clock to its time. Requires: not empty.
   Payload next() {
     check(!events_.empty(), "there is an event");
     Event event = events_.top();

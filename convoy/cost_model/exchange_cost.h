@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ExchangeCost: what the operations between ranks take and send.
+// ExchangeCost: time and bytes of the collective operations between ranks.
 //
 // `direct` is what convoy does (comm/comm.h): every rank owns an even part, gets the
 // others' partial sums of it at once, and sends its sum to all. `ring` and `tree` are
-// what others do, for comparison: rounds of 1/ranks of the numbers round a ring; all of
-// them up a binary tree and down again.
+// what other libraries do, for comparison: rounds of 1/ranks of the numbers round a ring;
+// all of them up a binary tree and down again.
 
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace convoy {
 
-/// The machines of a job, all as the profile's, and the cables between them.
+/// The machines of a job, all like the profile's, and the links between them.
 struct Cluster {
   int machines = 1;
   int ranks_per_machine = 1;
   double latency = 0;           // seconds, from machine to machine
-  double bandwidth = 0;         // bytes a second of a machine's link; 0: no limit
+  double bandwidth = 0;         // bytes per second of a machine's link; 0: no limit
   double server_bandwidth = 0;  // of a parameter server's; 0: no limit
 
   int ranks() const { return machines * ranks_per_machine; }
@@ -54,7 +54,7 @@ class ExchangeCost {
   Exchange agreement(std::uint64_t message_bytes) const;
 
   /// Rounds of messages over TCP in which a rank sends `sent` bytes, and a machine `link`
-  /// through its cable, to `peers` others.
+  /// through its link, to `peers` others.
   Exchange over_tcp(double rounds, double peers, double sent, double link) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Link: a cable that carries one message after the other.
+// Link: a network link that carries one message after the other.
 //
 //   const double arrives = link.send(ready, bytes);
 //
@@ -16,7 +16,7 @@ namespace convoy {
 
 struct LinkOptions {
   double latency = 0;    // seconds
-  double bandwidth = 0;  // bytes a second; 0: no limit
+  double bandwidth = 0;  // bytes per second; 0: no limit
 };
 
 class Link {
@@ -31,7 +31,7 @@ class Link {
     return free_at_ + options_.latency;
   }
 
-  /// What so many bytes take, without latency.
+  /// The time for `bytes` bytes, without latency.
   double seconds_of(std::uint64_t bytes) const {
     return options_.bandwidth > 0 ? static_cast<double>(bytes) / options_.bandwidth : 0;
   }

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-constexpr double kMostShare = 0.5;  // of a core that somebody computes on
+constexpr double kMostShare = 0.5;  // of a core on which a thread computes
 
 class Clock {
  public:
@@ -51,7 +51,7 @@ class Clock {
     ++done_;
   }
 
-  /// Cores that the first exchange takes from who computes.
+  /// Cores that the first exchange takes from computing.
   double taken() const {
     const double demand = under_way_.front().demand;
     return std::clamp(demand - options_.spare_cores, 0.0, kMostShare);

@@ -4,7 +4,8 @@
 //
 // One thread serves exchanges in the order in which they are started. Where the rank has
 // no core to spare an exchange takes from computing what its own processor needs of it:
-// two threads on one core get half of it each, and who needs less leaves the rest.
+// two threads on one core get half of it each, and a thread that needs less leaves the
+// rest.
 
 #pragma once
 
@@ -25,7 +26,7 @@ struct Exchange {
   Exchange& operator+=(const Exchange& other);
 };
 
-/// A stretch of computing.
+/// A piece of computing.
 struct Work {
   double seconds = 0;
   std::vector<Exchange> before{};  // are started when it could begin
@@ -35,7 +36,7 @@ struct Work {
 
 struct OverlapOptions {
   int threads = 1;         // that compute
-  double spare_cores = 0;  // on which nobody computes
+  double spare_cores = 0;  // on which no thread computes
   double handoff = 0;      // until an idle thread begins with an exchange
 };
 

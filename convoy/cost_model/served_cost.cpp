@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kRounds = 12;  // batches of each worker that are simulated
 
-/// The way between workers and servers. Each server has an equal range; what one of them
-/// does stands for all.
+/// The links between workers and servers. Each server has an equal range, so one of them
+/// is computed for all.
 struct Service {
   Service(const CostProfile& profile, const CostedJob& job)
       : bytes(profile.bytes()),
@@ -32,7 +32,7 @@ struct Service {
 
   LinkOptions worker_link() const { return {latency + tcp.round, bandwidth}; }
   LinkOptions server_link() const { return {latency + tcp.round, server_bandwidth}; }
-  /// Of a processor, for so many bytes in or out.
+  /// Processor time for `moved` bytes in or out.
   double handling(std::uint64_t moved) const {
     return static_cast<double>(moved) * tcp.byte / 2;
   }
@@ -83,7 +83,7 @@ StepCost ps_async_cost(const CostProfile& profile, const CostedJob& job, double 
     bool arrived;  // at the server; or the worker has computed
   };
   EventQueue<Event> queue;
-  // Workers that began at once would all come at once for ever.
+  // Workers that began at the same time would always arrive at the same time.
   for (std::size_t w = 0; w < workers; ++w) {
     queue.schedule(compute * (1 + static_cast<double>(w) / static_cast<double>(workers)),
                    {w, false});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What steps take through a parameter server: workers on the cluster's machines, each
+// The time of steps through a parameter server: workers on the cluster's machines, each
 // server on a machine of its own, or all on the one machine that there is.
 
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StepCost: what a step takes with each strategy, from a measured profile.
+// StepCost: the time of a step with each strategy, from a measured profile.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace convoy {
 
-/// What is predicted: how a batch lies over the ranks of a cluster. Of the ranks that
-/// have most.
+/// What is predicted: how a batch is divided over the ranks of a cluster. Numbers are
+/// those of the ranks that have most.
 struct CostedJob {
   Cluster cluster;
   std::size_t microbatches = 1;     // of a rank

@@ -27,7 +27,7 @@ struct DataOptions {
 /// Loads a dataset.
 ///
 /// Throws InputError: `settings` for an unknown name or option, `storage` for a missing
-/// file (it says where it looked and how to get it), `data` for bad content.
+/// file (the message says where it searched and how to get it), `data` for bad content.
 DataPair load_data(const DataOptions& options);
 
 /// Loads what was found, from whichever form it has.

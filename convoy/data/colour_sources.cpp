@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts, means and digests are as published, save for what the npm package has: its
-// digests, and those of CIFAR-10's samples, were taken from its version 1.1.1, whose
-// means and deviations agree with the published ones to all eight digits.
+// Counts, means and digests are as published, except for the npm package: its digests,
+// and those of CIFAR-10's samples, were taken from its version 1.1.1, whose means and
+// standard deviations agree with the published ones to all eight digits.
 
 #include "convoy/data/colour_sources.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The datasets of 32 x 32 colour images. They come in several forms, and `get` makes the
-// compact one of any.
+// The datasets of 32 x 32 colour images. They come in several forms, and `get` converts
+// any of them to convoy's format.
 
 #pragma once
 

@@ -119,8 +119,8 @@ Header parse(std::span<const std::byte> file, const std::string& where) {
   return header;
 }
 
-/// The length a header asks for. Each extent is held to what a shape can be, so that the
-/// product fits.
+/// The length that a header asks for. Each extent is checked against what a shape can be,
+/// so that the product fits.
 unsigned __int128 bytes_after(const Header& header, const std::string& where) {
   constexpr std::uint32_t kMost = 1 << 16;
   unsigned __int128 image = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compact: convoy's own file for one half of a dataset, made once and then mapped.
+// The convoy format: one file per half of a dataset, made once and then memory-mapped.
 //
 //   byte  0  "convoyds"         8
 //         8  version, 1         4   numbers are little-endian
@@ -13,8 +13,8 @@
 //       256  labels            count
 //            images            count x channels x height x width
 //
-// The file is exactly that long. Opening it costs the same for any size: only labels are
-// looked at; the digest is for verify_convoy_format.
+// The file is exactly that long. Opening a file costs the same for any size: only labels
+// are read; the digest is for verify_convoy_format.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dataset: labelled images, one byte a pixel, as they came from disk: in memory, or in a
-// file that is mapped.
+// Dataset: labelled images, one byte per pixel and channel, as they came from disk: in
+// memory, or in a mapped file.
 //
 // Images lie end to end, [sample][channel][row][column], and sample i has labels[i].
 // Nothing is scaled or shuffled here; that is the loader's work.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Idx: the file format of MNIST and its kin, plain or gzip (told by content).
+// Idx: the file format of MNIST and Fashion-MNIST, plain or gzip (recognised by content).
 //
 //   | 0 0 8 d | extent 0 | ... | extent d-1 | bytes, last extent fastest |
 //

@@ -30,8 +30,8 @@ fs::path user_cache() {
   return home.empty() ? home : home / ".cache";
 }
 
-/// The dataset's own subfolder comes first: MNIST and its kin share file names, so that
-/// the files beside it may be of another dataset.
+/// The dataset's own subfolder comes first: MNIST and Fashion-MNIST have the same file
+/// names, so the files beside it may be those of another dataset.
 std::vector<fs::path> folders_under(const fs::path& root, const DataSource& source) {
   return {root / source.name, root};
 }

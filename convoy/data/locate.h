@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the files of a dataset are looked for.
+// Where the files of a dataset are searched.
 //
-// With a root given: there, or in its subfolder of the dataset's name. Otherwise, first
-// found first taken:
+// With a root given: there, or in its subfolder of the dataset's name. Otherwise the
+// first of these that has it:
 //
 //   $CONVOY_DATA/<name>, $CONVOY_DATA
 //   $XDG_CACHE_HOME/convoy/<name>, or ~/.cache/convoy/<name>
 //   /usr/share/datasets/<name as Debian spells it>
 //
 // In each of these the files may be in the subfolder that their archive unpacks to. A
-// folder with any file of a form is taken for the dataset's, in that form: one that lacks
-// another of them is reported and not passed over.
+// folder with any file of a form is taken for the dataset's, in that form: if it lacks
+// another file, that is reported, and the search does not continue.
 
 #pragma once
 
@@ -23,10 +23,10 @@
 
 namespace convoy {
 
-/// The folders looked into when no root is given, in order.
+/// The folders that are searched when no root is given, in order.
 std::vector<std::filesystem::path> data_folders(const DataSource& source);
 
-/// Where `get` puts a dataset unless told otherwise. Empty if the user has no home.
+/// Where `get` puts a dataset by default. Empty if the user has no home.
 std::filesystem::path cache_folder(const DataSource& source);
 
 /// Where a dataset was found, and in which of its forms.
@@ -43,8 +43,8 @@ std::optional<DataPlace> find_placement(const std::filesystem::path& folder,
 /// The first of data_folders() that is a place.
 std::optional<DataPlace> search_data(const DataSource& source);
 
-/// The dataset's place: under `root`, or searched for if that is empty.
-/// Throws InputError of kind `storage` that lists where it looked.
+/// The dataset's place: under `root`, or searched for if that is empty. Throws InputError
+/// of kind `storage` that lists the folders searched.
 DataPlace locate_data(const DataSource& source, const std::filesystem::path& root);
 
 /// The path of a file in a folder, plain or else .gz.

@@ -51,7 +51,8 @@ class MatFile {
  public:
   explicit MatFile(const fs::path& path)
       : path_(path.string()), bytes_(check_file(path)) {
-    Mat_LogInitFunc("convoy", [](int, char*) {});  // what matio has to say we say better
+    Mat_LogInitFunc("convoy",
+                    [](int, char*) {});  // our own messages are better than matio's
     file_.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
     if (!file_) throw bad_data(path_, "a damaged header", "a MATLAB 5 file", kBringAgain);
     images_ = find("X");

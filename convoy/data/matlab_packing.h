@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The packing of a MATLAB 5 file. matio does not look at the checksums; we do.
+// The packing of a MATLAB 5 file. matio does not check the checksums; this does.
 //
 //   | 128 bytes, the last two "IM" | type, bytes | content | type, bytes | content | ...
 //

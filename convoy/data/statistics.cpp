@@ -14,8 +14,8 @@ namespace {
 
 using Histogram = std::array<std::uint64_t, 256>;
 
-/// Neighbours are often alike, and a count that follows on itself waits for it: every
-/// second pixel has a histogram of its own.
+/// Neighbouring pixels are often equal, and incrementing one counter twice in a row
+/// stalls: every second pixel has its own histogram.
 void count(std::span<const std::uint8_t> plane, Histogram& even, Histogram& odd) {
   std::size_t i = 0;
   for (; i + 1 < plane.size(); i += 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be counted in a dataset: samples of each class, mean and deviation of pixels.
+// Statistics of a dataset: samples of each class, mean and standard deviation of pixels.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Of pixels scaled to 0..1. The deviation is the population's.
+/// Of pixels scaled to 0..1. The standard deviation is the population's.
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;

@@ -17,7 +17,7 @@
 namespace convoy {
 namespace {
 
-constexpr int kGrid = 5;   // random points a side; a prototype is smooth between them
+constexpr int kGrid = 5;   // random points per side; a prototype is smooth between them
 constexpr int kOne = 256;  // 1 in the fixed point of positions and weights
 
 constexpr int kMostSamples = 100'000'000;
@@ -130,7 +130,7 @@ int below(std::uint32_t word, int limit) {
 }
 
 /// Four bytes added are nearly normal. Times this scale, and shifted by 16 bits, they
-/// have the asked-for deviation.
+/// have the requested standard deviation.
 int noise_scale(double noise) {
   const double deviation_of_four_bytes = std::sqrt(4 * (256.0 * 256.0 - 1) / 12);
   return static_cast<int>(std::lround(noise * 255 * 65536 / deviation_of_four_bytes));
@@ -178,7 +178,7 @@ class SampleMaker {
     return below(word, 2 * options_.shift + 1) - options_.shift;
   }
 
-  /// Both prototypes moved alike; what lies beyond an edge repeats it.
+  /// Both prototypes are shifted equally; pixels beyond an edge repeat it.
   void draw(const Mix& mix, int down, int right, std::uint8_t* pixels) const {
     const Shape& shape = options_.shape;
     for (int c = 0; c < shape.channels; ++c) {

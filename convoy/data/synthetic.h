@@ -25,7 +25,7 @@ struct SyntheticOptions {
   int train_count = 10000;
   int test_count = 2000;
   std::uint64_t seed = 1;
-  double noise = 0.25;  // deviation of a pixel, 1 being black to white; 0 to 4
+  double noise = 0.25;  // standard deviation of a pixel, 1 being black to white; 0 to 4
   double blend = 0.4;  // at most this part of a sample is of another class; below 0.5 all
                        // samples can be told apart, from there on some cannot; 0 to 1
   int shift = 2;       // at most this many pixels, up or down and left or right

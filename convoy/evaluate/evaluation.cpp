@@ -178,7 +178,7 @@ std::span<const double> Evaluator::logits_of(std::size_t sample) const {
   return std::span(logits_).subspan(sample * classes_, classes_);
 }
 
-/// Counts what was said of the last batch.
+/// Counts the predictions of the last batch.
 void Evaluator::note(const Batch& batch, std::span<const std::uint32_t> samples,
                      EvaluationPart& part) const {
   for (std::size_t i = 0; i < batch.count; ++i) {

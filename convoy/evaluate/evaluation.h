@@ -3,8 +3,8 @@
 // Evaluation: a network's loss and predictions over a whole set, each sample exactly
 // once.
 //
-// A set is a row of batches. Their losses are added in that order, so that it does not
-// matter who evaluated which of them.
+// A set is a sequence of batches. Their losses are added in that order, so it does not
+// matter which rank evaluated which batch.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace convoy {
 
-/// What was said of one sample.
+/// The prediction for one sample.
 struct Prediction {
   std::uint32_t sample = 0;  // its number in the dataset
   std::int32_t truth = 0, predicted = 0;
@@ -41,7 +41,7 @@ struct EvaluationResult {
   std::vector<LossSum> shares{};          // of the sum, by rank
 };
 
-/// What some of a set's batches gave.
+/// The results of some of a set's batches.
 struct EvaluationPart {
   std::vector<LossSum> batches;  // batch after batch
   ConfusionMatrix matrix;
@@ -63,7 +63,7 @@ struct EvaluationSet {
 /// All samples of a dataset.
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
 
-/// A way to see an image, and what it counts.
+/// A view of an image, and its weight.
 struct WeightedView {
   View view;
   double weight = 1;
@@ -71,10 +71,10 @@ struct WeightedView {
 
 struct EvaluationOptions {
   bool flip = false;  // logits are the mean of those of an image and its mirror image
-  /// 0: none; else views moved by so many pixels both ways along the diagonal count a
-  /// quarter each.
+  /// 0: none; else two views shifted by that many pixels along the diagonal, both ways,
+  /// count a quarter each.
   int shift = 0;
-  bool predictions = false;  // keep what was said of each sample
+  bool predictions = false;  // keep the prediction for each sample
   /// How to compute; how many samples at once is the evaluator's own.
   NetworkOptions network{};
 };
@@ -109,7 +109,7 @@ class Evaluator {
   void note(const Batch& batch, std::span<const std::uint32_t> samples,
             EvaluationPart& part) const;
 
-  FlatBuffer statistics_;  // a copy of those at work, for the network
+  FlatBuffer statistics_;  // a copy of those in use, for the network
   Network network_;
   Shape image_;
   std::size_t classes_;

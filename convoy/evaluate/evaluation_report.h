@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What came out of an evaluation, for people, programs and spreadsheets; and that all of
-// several ranks evaluated the same.
+// The result of an evaluation as text, JSON and CSV; and a check that all ranks evaluate
+// the same.
 
 #pragma once
 
@@ -28,11 +28,11 @@ std::string shares_text(const EvaluationResult& result);
 /// "ranks" [{"samples", "correct"}].
 nlohmann::ordered_json evaluation_json(const EvaluationResult& result);
 
-/// CSV: "index,true,predicted,probability" and a line a sample.
+/// CSV: "index,true,predicted,probability" and one line per sample.
 std::string predictions_csv(const EvaluationResult& result);
 
-/// That all ranks are about to evaluate as many samples with the same weights. Throws
-/// InputError of kind `data` on all of them if not, naming the first that differs.
+/// Checks that all ranks are about to evaluate as many samples with the same weights.
+/// Throws InputError of kind `data` on all of them if not, naming the first that differs.
 void expect_same_on_all_ranks(Comm& comm, std::uint64_t samples,
                               std::string_view weights_sha256);
 

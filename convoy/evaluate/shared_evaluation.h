@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluation that all ranks share: each takes a run of the set's batches.
+// An evaluation that all ranks share: each takes a contiguous range of the set's batches.
 
 #pragma once
 

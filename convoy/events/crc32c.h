@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CRC-32C (Castagnoli, RFC 3720), and the form of it that stands in event files.
+// CRC-32C (Castagnoli, RFC 3720), and the masked form that event files use.
 
 #pragma once
 
@@ -11,8 +11,8 @@ namespace convoy {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Turned and shifted, as event files have it: a checksum over bytes that hold checksums
-/// of the plain kind would say little.
+/// Rotated and shifted, as in event files: a checksum over bytes that hold checksums of
+/// the plain kind would say little.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace convoy

@@ -35,11 +35,11 @@ struct GraphNode {
   std::map<std::string, std::string> details{};  // shown beside it
 };
 
-/// What a run was told, by name.
+/// A run's hyperparameters, by name.
 using Hparams = std::map<std::string, std::variant<double, std::string, bool>>;
 
 /// Every method throws a storage error, naming the file, when it cannot be written. Tags
-/// and texts are UTF-8. One thread at a time calls.
+/// and texts are UTF-8. They may be called by one thread at a time.
 class EventWriter {
  public:
   /// Makes a file in the folder.
@@ -50,7 +50,8 @@ class EventWriter {
   /// Whether the folder had no event file before.
   bool is_first() const { return first_; }
 
-  /// Steps from this one on are made again: what earlier files have of them is not shown.
+  /// Steps from this one on are repeated: TensorBoard hides what earlier files have of
+  /// them.
   void start_again(std::size_t first_step);
 
   void scalar(std::string_view tag, std::size_t step, double value);

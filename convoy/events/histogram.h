@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Histogram: how numbers are spread, in TensorBoard's usual buckets. Their limits grow by
-// a tenth from one to the next, from 1e-12 on, to both sides of zero; what is nearer to
-// zero has two buckets, what is beyond 1e20 one on each side.
+// Histogram: the distribution of numbers, in TensorBoard's usual buckets. Their limits
+// grow by a tenth from one to the next, from 1e-12 on, to both sides of zero; what is
+// nearer to zero has two buckets, what is beyond 1e20 one on each side.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The larger messages of tensorboard.proto, made from what callers have. Internal to the
+// The larger messages of tensorboard.proto, made from our own structs. Internal to the
 // events: this is where protobuf is known.
 
 #pragma once

@@ -30,7 +30,8 @@ RecordFile::~RecordFile() {
   try {
     flush();
   } catch (const InputError&) {
-    // A destructor may run because of this very error. Who must know calls flush().
+    // A destructor may run because of this very error. A caller that must know calls
+    // flush().
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Augmentation: how training sees an image a little differently in every epoch.
+// Augmentation: random crops and flips of images, different in every epoch.
 //
 // A view is torchvision's RandomCrop(size, padding), then RandomHorizontalFlip: the image
 // in a frame, cut back to its size anywhere, perhaps mirrored.
@@ -26,8 +26,8 @@ constexpr int padding_of(Augmentation augmentation) {
   return augmentation == Augmentation::crop_flip ? 4 : 2;
 }
 
-/// What of an image is shown: moved by so many pixels, then mirrored left to right or
-/// not.
+/// Which part of an image is shown: shifted by some pixels, then mirrored left to right
+/// or not.
 struct View {
   int down = 0;   // row r shows the image's row r + down
   int right = 0;  // column c shows the image's column c + right

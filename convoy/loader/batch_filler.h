@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BatchFiller: samples as a network takes them, seen as an epoch sees them.
+// BatchFiller: samples, augmented for an epoch and normalised, as a network takes them.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace convoy {
 class BatchFiller {
  public:
   /// Borrows the dataset. The seed is that of the augmentation. Requires: the
-  /// normalization fits the images; deviations above 0.
+  /// normalization fits the images; standard deviations above 0.
   BatchFiller(const Dataset& data, const Normalization& normalization,
               Augmentation augmentation, std::uint64_t seed)
       : data_(data),
@@ -27,7 +27,7 @@ class BatchFiller {
         seed_(seed) {}
 
   /// Writes images, [sample][channel][row][column], normalised, and labels. Allocates
-  /// nothing. Requires: room for all; samples < data.size().
+  /// nothing. Requires: buffers for all samples; samples < data.size().
   void fill(int epoch, std::span<const std::uint32_t> samples, std::span<float> images,
             std::span<std::int32_t> labels) const;
 

@@ -22,7 +22,7 @@ void require(bool holds, InputKind kind, const std::string& where, long long fou
       {.where = where, .found = std::to_string(found), .expected = expected, .hint = ""});
 }
 
-/// What cannot be used is refused before the thread starts.
+/// Unusable options are refused before the thread starts.
 void check_options(const LoaderOptions& options, const Dataset& data,
                    const std::vector<std::uint32_t>& samples) {
   require(options.batch_size > 0, InputKind::settings, "train.batch_size", 0,
@@ -105,7 +105,7 @@ const Batch* Loader::next() {
   return &slot(next_++).batch;
 }
 
-/// Has the thread leave the present epoch, after the batch it may be at.
+/// Makes the thread end the current epoch, after the batch that it may be filling.
 void Loader::stop_filling(std::unique_lock<std::mutex>& lock) {
   end_ = filled_;
   changed_.wait(lock, [&] { return !filling_; });

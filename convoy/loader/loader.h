@@ -5,7 +5,7 @@
 //   loader.start_epoch(epoch);
 //   while (const Batch* batch = loader.next()) { ... }
 //
-// The thread fills a ring of ahead + 1 buffers; the one more is the batch in use:
+// The thread fills a ring of ahead + 1 buffers; the additional one is the batch in use:
 //
 //        next() reads here      the thread fills here
 //              v                       v
@@ -62,13 +62,14 @@ struct LoaderOptions {
 class Loader {
  public:
   /// Borrows the dataset; the caller keeps it alive and unchanged as long as the loader.
-  /// `samples` are the numbers of those used, each once an epoch, but as the partition
-  /// has it: `shared` micro-batches go through all of them each, `labels` leave some out.
+  /// `samples` are the numbers of those used, each once per epoch, unless the partition
+  /// says otherwise: with `shared` each micro-batch goes through all of them, with
+  /// `labels` some are left out.
   ///
   /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the
   /// micro-batches cannot have such parts, of kind `data` if there are no samples or the
-  /// normalization is of other images. Requires: all samples < data.size(); deviations
-  /// above 0.
+  /// normalization is of other images. Requires: all samples < data.size(); standard
+  /// deviations above 0.
   Loader(const Dataset& data, std::vector<std::uint32_t> samples,
          const LoaderOptions& options);
   ~Loader();
@@ -86,7 +87,7 @@ class Loader {
   std::size_t batches_per_epoch() const { return batches_; }
   std::size_t samples_per_epoch() const { return order_.size(); }
 
-  /// How long next() has waited for the thread, in all.
+  /// How long next() has waited for the thread, in total.
   double seconds_waited() const { return seconds_waited_; }
 
  private:
@@ -112,7 +113,7 @@ class Loader {
   std::vector<Slot> ring_;
   double seconds_waited_ = 0;
 
-  // Batches in [oldest_, filled_) are in the ring; the thread goes on to end_.
+  // Batches in [oldest_, filled_) are in the ring; the thread continues to end_.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t next_ = 0;    // that next() gives out; oldest_ or the one after it

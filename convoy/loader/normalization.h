@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalization: what makes pixels numbers of mean 0 and deviation 1.
+// Normalization: the mean and standard deviation by which pixels are normalised.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace convoy {
 
-/// A byte b of channel c becomes (b / 255 - mean) / deviation, with the channel's own
-/// moments or those of all.
+/// A byte b of channel c becomes (b / 255 - mean) / std, with the moments of the channel
+/// or of all channels.
 struct Normalization {
   /// One for all channels, or one for each.
   std::vector<PixelMoments> moments = {{.mean = 0, .deviation = 1}};
@@ -30,8 +30,8 @@ struct Normalization {
   bool operator==(const Normalization&) const = default;
 };
 
-/// Mean and deviation of all pixels of the dataset, which should be the training one.
-/// Throws InputError of kind `data` if all pixels are alike.
+/// Mean and standard deviation of all pixels of the dataset, which should be the training
+/// set. Throws InputError of kind `data` if all pixels are alike.
 Normalization measure(const Dataset& data);
 
 /// As measure(), each channel on its own.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partition: who goes through which training samples.
+// Partition: which worker or micro-batch trains on which samples.
 //
-//   iid               a random part each, of nearly equal length
-//   shared            everybody goes through everything
-//   labels            some labels each, and of them as many samples as the others have
-//   labels_unscaled   some labels each, and of them all samples
+//   iid               disjoint random parts of nearly equal length
+//   shared            every part has all samples
+//   labels            every part has some labels, cut to the length of the shortest part
+//   labels_unscaled   every part has some labels, with all their samples
 //
 // Parts are ascending, and a function of samples, labels and seed alone. A single part
 // has all samples, whatever the kind.
@@ -36,9 +36,9 @@ struct PartitionOptions {
 
 /// Parts of `samples`, which are of `data`, ascending.
 ///
-/// Labels are shuffled and dealt in turn, so nobody has two more than another. Throws
-/// InputError of kind `settings` if there are more parts than labels among the samples,
-/// or than samples. Requires: at least one part.
+/// Labels are shuffled and dealt in turn, so no part has two labels more than another.
+/// Throws InputError of kind `settings` if there are more parts than labels among the
+/// samples, or than samples. Requires: at least one part.
 Parts partition_samples(const Dataset& data, std::span<const std::uint32_t> samples,
                         const PartitionOptions& options);
 

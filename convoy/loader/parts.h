@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts: which samples each of several workers goes through. Parts may share samples,
+// Parts: which samples each of several workers trains on. Parts may share samples,
 // without a copy for each.
 
 #pragma once

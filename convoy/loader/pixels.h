@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PixelTables: an image's bytes as normalised numbers, by a table of 256 a channel.
+// PixelTables: an image's bytes as normalised numbers, by one table of 256 entries per
+// channel.
 
 #pragma once
 

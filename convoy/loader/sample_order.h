@@ -5,8 +5,8 @@
 //   split_samples   count -> validation and training samples, both ascending
 //   SampleOrder           training samples -> a permutation of them for every epoch
 //
-// An order of several parts goes through them side by side, so many samples of each in
-// turn, as batches take them whose micro-batches have a part each:
+// An order of several parts takes a slice of samples from each part in turn, as batches
+// need them whose micro-batches have one part each:
 //
 //   parts abcde, fghij, slices of two:   | ab fg | cd hi | e j |
 //

@@ -27,7 +27,7 @@ Model cnn1(Shape input, int classes) {
   return {"cnn1",
           input,
           {Convolution{.name = "conv1", .channels = 32, .kernel = 3}, Relu{},
-           // No ReLU after the second convolution: so the published model has it.
+           // There is no ReLU after the second convolution, as in the published model.
            Convolution{.name = "conv2", .channels = 64, .kernel = 3}, MaxPool{2},
            Dropout{0.25f}, Flatten{},                  //
            Linear{"fc1", 128}, Relu{}, Dropout{0.5f},  //

@@ -50,7 +50,7 @@ Residual bottleneck(const BlockPlan& plan) {
       shortcut(plan, plan.width * kExpansion)};
 }
 
-/// Four groups of blocks of growing width, then the mean of what is left and `fc`.
+/// Four groups of blocks of growing width, then a global average pool and `fc`.
 void append_groups(Model& model, const std::vector<int>& blocks,
                    Residual (*make)(const BlockPlan&), int expansion, int classes) {
   int channels = 64;

@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-/// For small images: a 3x3 stem without pool, PyTorch's default first weights.
+/// For small images: a 3x3 stem without pool, PyTorch's default initial weights.
 Model resnet18_cifar(Shape input, int classes);
 
 Model resnet18(Shape input, int classes);

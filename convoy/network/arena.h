@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arena: one piece of memory for all a pass needs, planned by lifetime.
+// Arena: one piece of memory for everything that a pass needs, planned by lifetime.
 //
-// Whoever needs memory reserves it beforehand and says during which moments of the step
-// it must keep its content. Reservations whose lifetimes do not meet share bytes.
+// A user of memory reserves it beforehand and says during which moments of the step it
+// must keep its content. Reservations whose lifetimes do not meet share bytes.
 //
 //   moment   0 1 2 3 4 5
 //   slot A   x x x x x .       A and B meet, B and C do not:

@@ -76,7 +76,7 @@ double BatchNormStage::numbers_in_channel(const Pass& pass) const {
 BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* src,
                                                 std::size_t channel) const {
   // Sums of squares around some value of the channel instead of zero: they do not cancel
-  // where the mean is far larger than the deviation.
+  // where the mean is far larger than the standard deviation.
   const float around = src[plane(src_, 0, channel)];
   Sums sums;
   for (std::size_t pack = 0; pack < pass.packs; ++pack) {

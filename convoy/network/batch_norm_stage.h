@@ -6,7 +6,7 @@
 //   forward    y -> mean and variance -> scale * y + shift (+ residual) -> ReLU -> pool
 //   backward   undo pool and ReLU -> sums over the batch -> gradient of y
 //
-// A task takes one channel through the whole batch, so its numbers are met again while
+// A task takes one channel through the whole batch, so its numbers are read again while
 // they are in cache, and no sum is shared by tasks. A pool is done and undone a few rows
 // at a time in the thread's scratch. Images that only fill up the last pack are left out
 // of all sums, and their gradient is zero.
@@ -37,7 +37,8 @@ class BatchNormStage final : public Stage {
   bool backward_reads_dst() const override { return options_.relu; }
 
  private:
-  /// A channel is normalised as (y - mean) * inverse, inverse being 1 / deviation.
+  /// A channel is normalised as (y - mean) * inverse, inverse being 1 / standard
+  /// deviation.
   struct Moments {
     float mean;
     float inverse;

@@ -178,7 +178,8 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
   }
 }
 
-/// One pack of the source with its frame of zeros, in the thread's scratch if need be.
+/// One pack of the source with its padding, in the thread's scratch memory if there is
+/// padding.
 const float* ConvolutionStage::padded(const Pass& pass, const float* src,
                                       int thread) const {
   const int padding = options_.layer.padding;

@@ -8,8 +8,8 @@
 namespace convoy {
 namespace {
 
-// The stretch of a sum that one call of the kernel adds: so long that the right operand,
-// kDepth x 16 numbers, stays in the first-level cache.
+// How much of a sum one call of the kernel adds: as much as lets the right operand,
+// kDepth x 16 numbers, stay in the first-level cache.
 constexpr int kDepth = 256;
 
 // Tasks a product is cut into at most, and the smallest piece in rows.

@@ -8,9 +8,9 @@
 //   source backward  dsrc[f][n]  = sum over o of  weight[o][f] * ddst[o][n]
 //   weights backward dweight[o][f] = sum over n of  ddst[o][n] * src[f][n]
 //
-// o: outputs, f: features, n: images. Activations stand as [pack][f][16 images], so in
-// the first two a pack is the right operand as it is. For the third the source is turned
-// into panels [f / 16][n][16 features].
+// o: outputs, f: features, n: images. Activations are laid out as [pack][f][16 images],
+// so in the first two a pack is the right operand as it is. For the third the source is
+// packed into panels [f / 16][n][16 features].
 
 #pragma once
 

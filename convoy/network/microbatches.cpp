@@ -144,7 +144,7 @@ void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchS
   add({0, sums.statistics.size()}, left.statistics, sums.statistics);
 }
 
-/// `found` gets what the batch norms found in the microbatch: nothing, if it has no
+/// `found` gets the batch norms' statistics of the micro-batch; nothing if it has no
 /// samples.
 void Microbatches::forward_microbatch(const Step& step, std::size_t microbatch,
                                       FlatBuffer& found, PassListener& listener) {

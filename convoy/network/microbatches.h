@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Microbatches: several slices of a batch, each computed on its own, as one voice.
+// Microbatches: several slices of a batch, each computed on its own, presented as one
+// pass.
 //
-// A batch is cut into micro-batches; each runs forward and backward alone, and what they
-// give is added along the reduction tree (base/reduction_tree.h), so that a sum depends
-// on the number of micro-batches only, not on who computed which. Whoever has only some
-// of a batch's micro-batches adds what lies in whole sub-trees and is left with a few
-// partial sums:
+// A batch is divided into micro-batches; each runs forward and backward alone, and their
+// results are added along the reduction tree (params/reduction_tree.h), so that a sum
+// depends on the number of micro-batches only, not on which rank computed which. A rank
+// that has only some of a batch's micro-batches adds those that form whole sub-trees and
+// keeps a few partial sums:
 //
 //            +               five micro-batches, of which one has 2, 3 and 4:
 //          /   \.            two partial sums, (2+3) and 4
@@ -15,9 +16,9 @@
 //      +     +
 //     0 1   2 3
 //
-// Gradients are added that way, and so are the moments that batch norms found.
+// Gradients are added that way, and so are the moments that batch norms compute.
 //
-// To whoever listens, a step is one pass whose units finish in order: gradient_ready
+// To the listener, a step is one pass whose units finish in order: gradient_ready
 // comes in the last micro-batch only, when all partial sums of that segment are final.
 // The statistics' sums are final before the first of them.
 
@@ -43,8 +44,8 @@ struct BatchShare {
   std::size_t whole;
 };
 
-/// Has running statistics follow the mean of what so many micro-batches found, given the
-/// sum.
+/// Updates running statistics by the mean of the statistics of `microbatches`
+/// micro-batches, given their sum.
 void update_running_stats(std::span<const float> sum, std::size_t microbatches,
                           std::span<float> running, float rate = kStatisticsRate);
 
@@ -60,18 +61,18 @@ class Microbatches {
   LossSum run(const BatchShare& batch, const FlatBuffer& values, const RngKey& key,
               PassListener& listener);
 
-  /// As run(), but forward only: what batch norms find with these values.
+  /// As run(), but forward only: computes the batch norms' statistics with these values.
   void compute_batch_stats(const BatchShare& batch, const FlatBuffer& values,
                            const RngKey& key, PassListener& listener);
 
-  /// Of the last run(), micro-batch by micro-batch.
+  /// The losses of the last run(), one per micro-batch.
   std::span<const LossSum> losses() const { return losses_; }
 
   PartialSums gradients() { return sums(&MicrobatchSums::gradients); }
   PartialSums batch_stats() { return sums(&MicrobatchSums::statistics); }
 
-  /// Has the running statistics follow the mean of what all micro-batches of a batch
-  /// found. Requires: batch_stats().whole() is the sum over all of them.
+  /// Updates the running statistics by the mean over all micro-batches of a batch.
+  /// Requires: batch_stats().whole() is the sum over all of them.
   void update_running_stats(std::size_t batch, FlatBuffer& running,
                             float rate = kStatisticsRate) const;
 

@@ -33,7 +33,7 @@ constexpr std::size_t kMostElements = std::size_t{1} << 30;
                     .hint = "use smaller images"});
 }
 
-/// The side of what a window that moves by `stride` makes of a source of this side.
+/// The output size of a window that moves by `stride` over a source of this size.
 int positions(int side, int window, int stride, int padding) {
   return (side + 2 * padding - window) / stride + 1;
 }
@@ -216,7 +216,8 @@ class Initializer {
   }
 
  private:
-  /// Filter i, for as many as there are inputs, takes the middle of input i alone.
+  /// Filter i, for as many as there are inputs, passes the middle pixel of input i
+  /// through.
   static void fill_identity(const std::vector<std::size_t>& shape,
                             std::span<float> values) {
     const std::size_t inputs = shape[1], taps = shape[2] * shape[3];

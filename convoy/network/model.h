@@ -3,12 +3,12 @@
 // Model: a network as its author writes it, layer after layer, before anything is
 // planned.
 //
-//   Model{"lenet5", {1, 28, 28}, {Convolution{"conv1", 6, 5, 1, 2}, Relu{}, MaxPool{2},
-//   ...}}
+//   Model{"lenet5", {1, 28, 28},
+//         {Convolution{"conv1", 6, 5, 1, 2}, Relu{}, MaxPool{2}, ...}}
 //
-// A row of layers; one of them may be a Residual, which holds two rows and adds what they
-// give. From a model follow shapes, parameters and cost (describe), the layout of its
-// parameters and running statistics, and their first values.
+// A model is a list of layers; any of them may be a Residual, which has two lists and
+// adds their results. Shapes, parameters and cost (describe), the layout of parameters
+// and running statistics, and their initial values follow from it.
 
 #pragma once
 
@@ -80,7 +80,7 @@ inline Residual::Residual(std::vector<Layer> first, std::vector<Layer> second)
 inline constexpr float kNormEpsilon = 1e-5f;
 inline constexpr float kStatisticsRate = 0.1f;
 
-/// What convolutions start from.
+/// How convolutions are initialised.
 enum class WeightInit {
   uniform,          // PyTorch's default: within 1 / sqrt(inputs of one output)
   kaiming_fan_out,  // torchvision's ResNets: normal, of variance 2 / (outputs of one
@@ -92,7 +92,7 @@ enum class WeightInit {
 struct Model {
   std::string name;
   Shape input;
-  std::vector<Layer> layers;  // the last gives one number a class
+  std::vector<Layer> layers;  // the last gives one number per class
   WeightInit weight_init = WeightInit::uniform;
 };
 
@@ -123,7 +123,7 @@ struct LayerInfo {
 /// kernel).
 std::vector<LayerInfo> describe(const Model& model);
 
-/// What a convolution makes of a source that it fits.
+/// The output shape of a convolution for a source that it fits.
 Shape output_shape(const Convolution& layer, Shape src);
 
 /// Height and width of an average pool's window.
@@ -138,11 +138,11 @@ Layout build_layout(const Model& model, std::size_t unit_multiple = 16);
 /// Where the running statistics lie: a mean and a variance for each BatchNorm, in order.
 Layout build_statistics_layout(const Model& model);
 
-/// First values, a function of the seed alone.
+/// Initial values, a function of the seed alone.
 void initialize(const Layout& layout, std::uint64_t seed, FlatBuffer& values,
                 WeightInit weight_init = WeightInit::uniform);
 
-/// First running statistics: mean 0, variance 1.
+/// Initial running statistics: mean 0, variance 1.
 void initialize_statistics(const Layout& layout, FlatBuffer& statistics);
 
 }  // namespace convoy

@@ -100,7 +100,7 @@ void Network::plan(const Model& model, const Layout& layout) {
   arena_ = Arena(std::move(arena_plan));
 }
 
-/// Reserves the activations and finds who takes each.
+/// Reserves the activations and finds the stages that read each.
 void Network::plan_activations(const std::vector<StageSpec>& specs,
                                ArenaPlan& arena_plan) {
   activations_.push_back(
@@ -186,11 +186,11 @@ Activation Network::activation(ActivationIndex index) {
           planned.gradient ? arena_.get(*planned.gradient) : nullptr};
 }
 
-/// Turns [sample][feature] into [pack][feature][16], the last pack filled up with zeros.
+/// Packs [sample][feature] into [pack][feature][16], the last pack filled up with zeros.
 void Network::pack_images(const Samples& samples) {
   const std::size_t features = input_.size();
   const std::size_t packs = round_up(samples.count(), kPack) / kPack;
-  // Fine tasks: a pack has much to copy, and a batch few packs.
+  // Small tasks: a pack has much to copy, and a batch has few packs.
   constexpr std::size_t kFeaturesATask = 128;
   const std::size_t parts = (features + kFeaturesATask - 1) / kFeaturesATask;
   float* packed = arena_.get(activations_[0].values);
@@ -246,7 +246,7 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
   }
 }
 
-/// The activation as a stage that gives only a share of its gradient is shown it.
+/// The activation for a stage that computes only a share of its gradient.
 Activation Network::with_share(ActivationIndex index, std::optional<SlotId> share) {
   Activation result = activation(index);
   if (share) result.gradient = arena_.get(*share);

@@ -5,8 +5,8 @@
 // Planning decides everything beforehand: which layers are computed together, by which
 // kernels, and where in one arena each activation, gradient and scratch lies. A pass then
 // allocates nothing. A network borrows values and gradients from its caller and knows
-// nothing of ranks; whoever listens (PassListener) learns when a unit is used and when
-// its gradients are ready.
+// nothing of ranks; a PassListener is told when a unit is used and when its gradients are
+// ready.
 
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace convoy {
 
-/// Labelled images as a loader gives them.
+/// Labelled images as a loader provides them.
 struct Samples {
   std::span<const float> images;  // [sample][channel][row][column]
   std::span<const std::int32_t> labels;
@@ -47,7 +47,7 @@ struct NetworkOptions {
   const FlatBuffer* statistics = nullptr;
 };
 
-/// What a stage is, and how long it has taken in all passes so far.
+/// A stage's description, and the time it has taken in all passes so far.
 struct StageReport {
   std::string name;
   Shape dst;
@@ -74,7 +74,7 @@ class Network {
   std::span<const std::int32_t> predictions() const;
   float logit(std::size_t sample, std::size_t category);
 
-  /// Mean and unbiased variance that each batch norm found in the last forward() of
+  /// Mean and unbiased variance that each batch norm computed in the last forward() of
   /// training, as statistics_layout() has them.
   const FlatBuffer& batch_statistics() const { return batch_statistics_; }
 
@@ -87,13 +87,13 @@ class Network {
   const Kernels& kernels() const { return *options_.kernels; }
 
  private:
-  /// What goes from stage to stage.
+  /// An activation that one stage writes and others read.
   struct PlannedActivation {
     SlotId values;
     std::optional<SlotId> gradient{};  // the input has none
     int used = 0;                      // the moment of the last forward that reads it
     std::size_t floats = 0;            // of one pack
-    std::size_t last_user = 0;         // the last stage to take it, first in backward
+    std::size_t last_user = 0;         // the last stage that reads it, first in backward
   };
 
   /// A stage among its neighbours; it gives the activation after its own number.

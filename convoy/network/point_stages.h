@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages without parameters that work number by number: a ReLU that no layer before it
-// takes along, GELU, the sum of two branches, dropout.
+// Elementwise stages without parameters: a ReLU that no other stage includes, GELU, the
+// sum of two branches, dropout.
 
 #pragma once
 
@@ -73,7 +73,7 @@ class DropoutStage final : public Stage {
   float probability_;
   std::size_t features_;
   std::uint32_t number_;
-  SlotId kept_;  // one bit an element: [pack][feature] of 16 bits
+  SlotId kept_;  // one bit per element: [pack][feature] of 16 bits
 };
 
 }  // namespace convoy

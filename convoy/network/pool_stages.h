@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling stages: max pool where no convolution or batch norm takes it along, and average
+// Pooling stages: a max pool that no convolution or batch norm includes, and average
 // pool.
 
 #pragma once
@@ -33,8 +33,8 @@ class MaxPoolStage final : public Stage {
   SlotId argmax_, forward_frame_, backward_frame_;
 };
 
-/// The mean of each window. Windows do not overlap; what they do not cover counts
-/// nowhere.
+/// The mean of each window. Windows do not overlap; pixels that no window covers do not
+/// count.
 class AveragePoolStage final : public Stage {
  public:
   AveragePoolStage(const StageContext& context, const AveragePool& layer, Shape dst)

@@ -2,7 +2,7 @@
 //
 // Stage: one or a few layers computed together, planned for one source shape.
 //
-// A planned network is a row of stages. A stage reads the activation before it, writes
+// A planned network is a list of stages. A stage reads the activation before it, writes
 // the one after it, and in backward turns the gradient of the latter into that of the
 // former and of its parameters. All its memory is reserved beforehand; a pass allocates
 // nothing.
@@ -30,7 +30,7 @@ struct RngKey {
 /// An activation and, in backward, its gradient. Layout: see kernels.h.
 struct Activation {
   float* values = nullptr;
-  float* gradient = nullptr;  // nullptr where nobody needs it
+  float* gradient = nullptr;  // nullptr where it is not needed
 };
 
 /// What a stage works with in a pass.
@@ -41,11 +41,11 @@ struct Pass {
   const float* values;
   float* gradients;         // nullptr in forward
   const float* statistics;  // running ones; nullptr in training
-  float* batch_statistics;  // those of this pass, which training finds
+  float* batch_statistics;  // those of this pass, computed in training
   std::size_t samples;
   std::size_t packs;  // of sixteen images, the last filled up with zeros
   RngKey key;
-  Activation residual{};  // what a stage that joins two branches adds to its own
+  Activation residual{};  // the second branch of a stage that adds two
 
   /// Real images in a pack.
   int images(std::size_t pack) const {
@@ -63,7 +63,7 @@ struct StageContext {
   bool training;          // without it there is no backward
   std::uint32_t number;   // of the stage, for its random numbers
 
-  /// Memory that each thread has to itself at `moment`.
+  /// Memory for each thread alone at `moment`.
   SlotId reserve_scratch(std::size_t floats_a_thread, int moment) const {
     return plan.reserve(
         floats_a_thread * sizeof(float) * static_cast<std::size_t>(threads),

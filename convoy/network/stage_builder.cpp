@@ -96,7 +96,8 @@ class Fuser {
     made_by_[last] = specs_.size();
   }
 
-  /// The layer after `layer`, if it is a `Kind` and nobody else uses what `layer` gives.
+  /// The layer after `layer`, if it is a `Kind` and no other layer uses the output of
+  /// `layer`.
   template <class Kind>
   const Kind* follower(std::size_t layer) const {
     if (layer + 1 >= infos_.size() || uses_[layer] != 1) return nullptr;
@@ -127,8 +128,8 @@ class Fuser {
   const Layout& layout_;
   FuseOptions options_;
   std::vector<LayerInfo> infos_;
-  std::vector<ActivationIndex> made_by_;  // by layer: what it gives
-  std::vector<int> uses_;                 // by layer: how many take that
+  std::vector<ActivationIndex> made_by_;  // by layer: its output
+  std::vector<int> uses_;                 // by layer: how many layers read that
   std::vector<bool> summed_;              // by layer: whether it ends a residual's body
   std::size_t next_ = 0;
   std::vector<StageSpec> specs_;

@@ -15,20 +15,20 @@
 
 namespace convoy {
 
-/// The number of an activation: 0 is the input, i + 1 what stage i gives.
+/// The number of an activation: 0 is the input, i + 1 the output of stage i.
 using ActivationIndex = std::size_t;
 
 /// One or more layers that make a stage.
 struct StageSpec {
   std::string name{};            // of the first of them, "layer1.0.conv1", or its kind
-  std::uint64_t flops = 0;       // of one sample's forward pass, the plain way
+  std::uint64_t flops = 0;       // of one sample's forward pass, by direct convolution
   std::uint64_t real_flops = 0;  // as it is computed
   Layer layer;                   // the first of them
   bool relu = false;             // followed by these
   int pool = 0;
   ActivationIndex source = 0;
   std::optional<ActivationIndex> residual{};  // that it adds
-  std::optional<WinogradForm> winograd{};     // of a convolution; none: the plain way
+  std::optional<WinogradForm> winograd{};     // of a convolution; none: direct
   Shape src{}, dst{};
   std::size_t unit = 0;               // the unit it belongs to
   std::vector<SegmentId> segments{};  // its parameters: weight, then bias if it has one
@@ -39,9 +39,9 @@ struct FuseOptions {
   WinogradMode winograd = WinogradMode::f4;
 };
 
-/// Joins ReLU to the layer before it where that one can take it, a max pool whose windows
-/// do not overlap to the batch norm or the convolution before it, if that is computed the
-/// plain way, and the sum of a residual to the batch norm that ends its body.
+/// Joins a ReLU to the layer before it where that layer's stage can include it, a max
+/// pool whose windows do not overlap to the batch norm or the direct convolution before
+/// it, and the sum of a residual to the batch norm that ends its body.
 std::vector<StageSpec> fuse_layers(const Model& model, const Layout& layout,
                                    const FuseOptions& options);
 

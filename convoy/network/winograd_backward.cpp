@@ -4,8 +4,8 @@
 //
 // The gradient of the taps sums over columns and images, so images are the depth of its
 // matrix product, and the right operand needs vectors of something else: of source
-// channels. Sources are turned around, sixteen channels by sixteen images, before their
-// transform, which does not mind.
+// channels. Sources are transposed, sixteen channels by sixteen images, before their
+// transform, which works on either layout.
 
 #include <algorithm>
 #include <limits>

@@ -11,8 +11,8 @@
 namespace convoy {
 namespace {
 
-// So much of one transformed operand that both share a cache with the rest, unless that
-// were too few columns to be worth transforming taps.
+// The size of one transformed operand: small enough that both fit a cache with the rest,
+// unless there would be too few columns to be worth transforming taps.
 constexpr std::size_t kChunkBytes = std::size_t{5} << 20;
 // More than f4 has: half of the columns are then as many bytes.
 constexpr int kManyProducts = 36;
@@ -49,9 +49,10 @@ WinogradForm best_form(WinogradMode mode, const Convolution& layer, Shape src) {
   return least_work(mode, WinogradForm::f4, WinogradForm::f2, dst);
 }
 
-/// Whether a form beats the plain way. Transforms cost as much as there are channels on
-/// both sides, multiplications as much as their product: what counts is the harmonic
-/// mean. Measured on forward and backward together: f4 wins from 14 on, f2 from 24.
+/// Whether a form is faster than direct convolution. Transforms cost as much as there are
+/// channels on both sides, multiplications as much as their product: what counts is the
+/// harmonic mean. Measured on forward and backward together: f4 wins from 14 on, f2 from
+/// 24.
 bool pays(WinogradForm form, int src_channels, Shape dst) {
   const int least = form == WinogradForm::f4 ? 16 : has_frame(form) ? 24 : 8;
   const int taps = size_of(form).all_taps() * static_cast<int>(dst.pixels());

@@ -22,12 +22,13 @@ namespace convoy {
 /// What `network.winograd` allows: any form, only the most exact ones, or none.
 enum class WinogradMode { f4, f2, off };
 
-/// The form that computes the layer with the least work, if any beats the plain way.
+/// The form that computes the layer with the least work, if any is faster than direct
+/// convolution.
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src);
 
-/// What a form takes for one output channel, source channel and image; the plain way
-/// takes one for each tap of each output.
+/// The multiplications of a form for one output channel, source channel and image; direct
+/// convolution has one for each tap of each output.
 int multiplications(WinogradForm form, Shape dst);
 
 /// One tile among the tiles of an image.
@@ -55,7 +56,7 @@ class WinogradPlan {
   }
   int tiles_wide() const { return tiles_wide_; }
 
-  /// Chunks of a pass over so many packs.
+  /// Chunks of a pass over `packs` packs.
   std::size_t chunks(std::size_t packs) const;
   Chunk chunk(std::size_t number, std::size_t packs) const;
   /// In the largest chunk of such a pass.

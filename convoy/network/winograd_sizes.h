@@ -12,13 +12,13 @@
 
 namespace convoy {
 
-// Output channels of a task at most: each panel that is read serves so many.
+// The most output channels of a task: each panel that is read serves as many.
 inline constexpr int kGroup = 24;
-// The length of a sum that is taken at a time: a panel of so many channels, 8 KiB, stays
+// The length of a sum that is taken at a time: a panel of as many channels, 8 KiB, stays
 // in the first-level cache, and with few columns the taps of a group in the second.
 inline constexpr int kSlab = 128;
 // Columns whose products are computed before they are turned into pixels: all of them, if
-// there are no more than `kFewColumns`; else so many that products stay in cache.
+// there are no more than `kFewColumns`; else as many as keep the products in cache.
 inline constexpr std::size_t kFewColumns = 16;
 inline constexpr std::size_t kColumnsABlock = 8;
 // Columns over which the gradient of taps is summed at a time: operands of 8 + 12 KiB.

@@ -10,8 +10,8 @@
 //
 // Where columns are few, most of the work is reading taps: each task transforms those of
 // its group for itself, a slab of channels at a time, so that they stay in cache. Where
-// columns are many, all taps are transformed once, before. Of images of one pixel most
-// taps see nothing: the few that count are kept from forward, rather than picked out
+// columns are many, all taps are transformed once, before. In images of one pixel most
+// taps see only padding: the few others are kept from forward, rather than picked out
 // twice.
 
 #pragma once

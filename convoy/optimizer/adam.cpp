@@ -6,7 +6,7 @@
 
 namespace convoy {
 
-/// `decay` is the weight decay, or what AdamW multiplies values with.
+/// `decay` is the weight decay, or the factor by which AdamW multiplies values.
 template <bool kDecoupled>
 void Adam::update_elements(const Factors& factors, float decay, std::size_t count,
                            const float* __restrict gradients, float scale,

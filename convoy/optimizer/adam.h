@@ -41,7 +41,7 @@ class Adam final : public Optimizer {
   void update(Range range, FlatBuffer& values, const ScaledGradients& gradients) override;
 
  private:
-  /// What all elements are updated with in a step.
+  /// The numbers with which all elements are updated in a step.
   struct Factors {
     float beta1, rest1, beta2, rest2;  // rest: 1 - beta
     float rate;                        // with the mean's correction

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EarlyStop: a run that gets no better is over.
+// EarlyStop: ends a run whose evaluations do not improve.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace convoy {
 struct EarlyStopOptions {
   bool higher_better = true;  // an accuracy; false: a loss
   int patience = 0;           // evaluations without a better one; 0: any number
-  double min_delta = 0;       // by which a better one is better
+  double min_delta = 0;       // by which a better one has to be better
 };
 
 /// All that has to survive a resume.

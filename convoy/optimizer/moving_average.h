@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MovingAverage: what a flat buffer has been lately, or on the whole.
+// MovingAverage: the average of a flat buffer over steps or epochs.
 //
 //   exponential   average = decay * average + (1 - decay) * numbers
 //   equal         average += (numbers - average) / (how many there were + 1)
 //
 // It starts from the first numbers, as PyTorch's AveragedModel does. Averaged values
-// often do better than the last ones, which still carry the noise of their last steps.
+// often evaluate better than the last ones, which still have the noise of their last
+// steps.
 
 #pragma once
 
@@ -23,7 +24,7 @@ class MovingAverage {
   /// one. Requires: 0 <= decay < 1.
   MovingAverage(const Layout& layout, std::optional<double> decay, ThreadTeam& team);
 
-  /// Takes in the numbers in `range`, after `count` times before. Requires: a buffer of
+  /// Averages the numbers in `range`, after `count` times before. Requires: a buffer of
   /// the same layout.
   void update(std::size_t count, Range range, const FlatBuffer& numbers);
 

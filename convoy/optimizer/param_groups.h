@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ParamGroups: which parts of the flat buffer an optimizer updates in which manner.
+// ParamGroups: which ranges of the flat buffer have which weight decay and learning rate.
 //
-// Neighbouring segments updated in one manner are one stretch, padding included, so
-// that a loop over numbers is as long as it can be:
+// Neighbouring segments with the same options are one group, padding included, so that a
+// loop over numbers is as long as possible:
 //
 //   | a.weight  a.bias | b.weight | b.bias padding | c.weight      segments
-//   |     decays       |  frozen  |          decays                stretches
+//   |     decays       |  frozen  |          decays                groups
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace convoy {
 
-/// Elements a task takes: a few streams of this length fit the second-level cache.
+/// Elements of one task: a few streams of this length fit the second-level cache.
 inline constexpr std::size_t kOptimizerChunk = 16 << 10;
 
 /// Calls work(range) for `range` cut into chunks, on all threads.
@@ -37,12 +37,12 @@ void run_chunks(ThreadTeam& team, Range range, const Work& work) {
 /// What an optimizer does differently from parameter to parameter.
 struct ParameterOptions {
   float weight_decay = 0;
-  bool decay_only_weights = false;    // biases and norms keep out of the decay
+  bool decay_only_weights = false;    // biases and norms do not decay
   float bias_rate_factor = 1;         // multiplies the rate of biases and norms' shifts
   std::optional<SegmentId> frozen{};  // keeps its values
 };
 
-/// How a stretch is updated.
+/// How a group is updated.
 struct GroupOptions {
   float weight_decay = 0;
   float rate_factor = 1;
@@ -55,8 +55,8 @@ class ParamGroups {
  public:
   ParamGroups(const Layout& layout, const ParameterOptions& options);
 
-  /// Calls work(part, manner) for each part of `range` that is updated in one
-  /// manner, in order. What is frozen is left out.
+  /// Calls work(part, options) for each part of `range` that belongs to one group, in
+  /// order. Frozen segments are left out.
   template <class Work>
   void visit(Range range, const Work& work) const {
     auto stretch =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plateau: a lower rate when evaluations get no better, as PyTorch's ReduceLROnPlateau
-// with a relative threshold.
+// Plateau: lowers the learning rate when evaluations do not improve, as PyTorch's
+// ReduceLROnPlateau with a relative threshold.
 //
 // After `patience` evaluations in a row that were not better than the best one, the next
 // such one multiplies the rate by gamma; the `cooldown` evaluations after that do not
@@ -18,14 +18,14 @@ struct PlateauOptions {
   bool higher_better = true;  // an accuracy; false: a loss
   double gamma = 0.1;
   int patience = 10;
-  double threshold = 1e-4;  // part by which a better one is better
+  double threshold = 1e-4;  // part by which a better one has to be better
   int cooldown = 0;
   double min_rate = 0;
 };
 
 /// All that has to survive a resume.
 struct PlateauState {
-  double factor = 1;             // what the rate is multiplied with
+  double factor = 1;             // by which the rate is multiplied
   std::optional<double> best{};  // of the evaluations so far
   int without_better = 0;        // evaluations since
   int cooling = 0;               // evaluations that will not count
@@ -40,7 +40,7 @@ class Plateau {
   /// An evaluation's result. Requires: a finite one.
   void take_in(double metric);
 
-  /// What the scheduled rate is multiplied with.
+  /// The factor of the scheduled rate.
   double factor() const { return state_.factor; }
 
   const PlateauState& state() const { return state_; }

@@ -90,7 +90,7 @@ StepRates Schedule::one_cycle(std::size_t step) const {
   const double now = static_cast<double>(step),
                steps = static_cast<double>(options_.steps);
   const double top = cycle.way_up * steps - 1, end = steps - 1;
-  // Where PyTorch divides by a way of no length, the way is at its end.
+  // Where PyTorch would divide by a length of zero, this is at the end.
   const bool up = now <= top && top > 0;
   const double begin = up ? 0 : top, length = (up ? top : end) - begin;
   const double part = length > 0 ? std::min((now - begin) / length, 1.0) : 1;

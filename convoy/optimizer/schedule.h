@@ -3,7 +3,7 @@
 // Schedule: learning rate and momentum of every step, with PyTorch's curves.
 //
 //   constant     the rate stays
-//   step         times gamma every so many epochs, or at milestones (StepLR,
+//   step         times gamma every step_epochs, or at milestones (StepLR,
 //                MultiStepLR)
 //   exponential  times gamma every epoch (ExponentialLR)
 //   cosine       half a cosine from the rate to min_rate over the run (CosineAnnealingLR)
@@ -12,7 +12,7 @@
 //                (OneCycleLR with two phases)
 //
 // All but onecycle may begin with a warm-up: rate * 1/n, 2/n ... over n steps, after
-// which cosine and linear take the steps that are left, and exponential counts epochs. A
+// which cosine and linear span the remaining steps, and exponential counts epochs. A
 // schedule is a pure function of the step; what depends on evaluations is in plateau.h.
 
 #pragma once
@@ -51,7 +51,7 @@ struct ScheduleOptions {
   OneCycle one_cycle{};
 };
 
-/// What an update is made with.
+/// The rates of one update.
 struct StepRates {
   double rate = 0;
   double momentum = 0;  // or Adam's beta1
@@ -62,7 +62,7 @@ class Schedule {
   /// Requires: at least one step, and one in an epoch.
   explicit Schedule(ScheduleOptions options);
 
-  /// Of update number `step`, from 0.
+  /// The rates of update number `step`, from 0.
   StepRates at(std::size_t step) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace convoy {
 namespace {
 
-/// What all elements of a stretch are updated with.
+/// The numbers with which all elements of a group are updated.
 struct Factors {
   float rate, momentum, weight_decay, scale;
 };

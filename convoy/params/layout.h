@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layout: where every parameter of a network lives in one flat buffer.
+// Layout: which range of one flat buffer each parameter of a network occupies.
 //
 // A network declares its parameters once, unit by unit, in forward order. The layout puts
 // them end to end and pads each unit:
@@ -8,7 +8,7 @@
 //   |<------------- unit 0 ------------->|<------------ unit 1 ------------>|
 //   | conv.weight | conv.bias |  padding | fc.weight | fc.bias |   padding  |
 //
-// Two things follow, and the strategies rest on them:
+// Two properties follow, on which the strategies rely:
 //
 //   - a unit's gradients are one contiguous range, sent without a copy;
 //   - backward fills the gradient buffer from its last unit to its first.
@@ -30,7 +30,7 @@
 
 namespace convoy {
 
-/// A stretch of the network that a strategy handles as one.
+/// A part of the network that a strategy handles as one.
 enum class UnitId : std::size_t {};
 
 /// One parameter tensor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MicrobatchPart: which micro-batches of a batch someone computes, and which samples
+// MicrobatchPart: which micro-batches of a batch one rank computes, and which samples
 // those are.
 //
 // A batch is cut into micro-batches, nearly equal slices in order; a rank has a run of

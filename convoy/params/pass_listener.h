@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PassListener: what a network tells whoever is listening as a pass proceeds.
+// PassListener: the events that a network announces as a pass proceeds.
 //
-// This is the whole seam between network/ and strategy/. The network calls it and knows
-// nothing of ranks; a strategy implements it and knows nothing of layers. Both speak only
-// of the units and segments of a Layout.
+// This is the whole interface between network/ and strategy/. The network calls it and
+// knows nothing of ranks; a strategy implements it and knows nothing of layers. Both
+// refer only to the units and segments of a Layout.
 //
 // One step, for a network of units 0 .. n-1:
 //
@@ -33,7 +33,7 @@ class PassListener {
   virtual void before_backward(UnitId) {}
 
   /// The segment's gradient is final, and its value is not read again in this step.
-  /// Comes once a step for each segment, a shared one included.
+  /// Called once per step for each segment, a shared one included.
   virtual void gradient_ready(SegmentId) {}
 };
 

@@ -4,7 +4,7 @@
 //
 // A binary tree over micro-batch numbers, split at the largest power of two below the
 // count. It depends on the number of micro-batches alone, so a sum along it does not
-// depend on who computed which microbatch:
+// depend on which rank computed which micro-batch:
 //
 //            +               five microbatches: ((0+1)+(2+3)) + 4
 //          /   \.
@@ -29,8 +29,8 @@ inline std::size_t tree_split(Range microbatches) {
 }
 
 /// The largest sub-trees of the tree over `microbatches` micro-batches that lie whole in
-/// `part`, in micro-batch order: what one who computed that part can add without the
-/// others.
+/// `part`, in micro-batch order: what the rank that computed that part can add without
+/// the others.
 std::vector<Range> whole_subtrees(std::size_t microbatches, Range part);
 
 }  // namespace convoy

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestManifest = 16 << 20;
-constexpr std::size_t kMostRuns = 50;  // that are looked into for a pointer
+constexpr std::size_t kMostRuns = 50;  // that are searched for a pointer
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -35,7 +35,7 @@ InputError nothing_there(const S3Location& place, const std::string& found,
            .hint = hint}};
 }
 
-/// What the person means: a checkpoint by its step, or by its role in a run.
+/// What was asked for: a checkpoint by its step, or by its role in a run.
 struct Target {
   S3Location run;
   CheckpointRole role = CheckpointRole::last;
@@ -70,7 +70,7 @@ std::optional<std::string> follow_pointer(S3Client& client, const Target& target
   return pointed_at(text_of(*found), pointer);
 }
 
-/// Who may get but not list finds no runs.
+/// A user who may get but not list finds no runs.
 std::vector<std::string> folders_or_none(S3Client& client, const S3Location& place) try {
   return client.folders(place);
 } catch (const S3Error& error) {

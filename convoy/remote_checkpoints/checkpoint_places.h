@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a run's checkpoints stand in object storage:
+// The names of a run's checkpoints in object storage:
 //
 //   <prefix>/<run>/checkpoints/<step>/<file>   as in the run's folder, manifest.json last
 //   <prefix>/<run>/checkpoints/last.json       {"checkpoint": "00000120", "step": 120}
 //   <prefix>/<run>/checkpoints/best.json
 //
-// A pointer is written after all that it points at, so a half upload is never taken for a
-// checkpoint.
+// A pointer is written after all that it points at, so a partial upload is never taken
+// for a checkpoint.
 
 #pragma once
 

@@ -33,7 +33,7 @@ void refuse_damage(const OpenCheckpoint::File& file) {
 
 enum class There { nothing, same, other };
 
-/// Who may put but not list hears AccessDenied of what is not there.
+/// A user who may put but not list gets AccessDenied for objects that do not exist.
 There look(S3Client& client, const S3Location& manifest, const std::string& text) try {
   const auto found = client.get_bytes(manifest, text.size());
   if (!found) return There::nothing;
@@ -99,10 +99,11 @@ std::uint64_t upload_checkpoint(S3Client& client, const S3Location& run,
 void check_upload(S3Client& client, const S3Location& run) try {
   client.get_bytes(pointer_place(run, CheckpointRole::last), kLargestPointer);
 } catch (const S3Error& error) {
-  // Said also of an object that is not there, to those who may put but not list.
+  // This is also the answer for an object that does not exist, if the user may put but
+  // not list.
   if (error.code() != "AccessDenied") throw;
 } catch (const InputError&) {
-  // An object of another kind stands there, which an upload will replace.
+  // There is an object of another kind, which an upload will replace.
 }
 
 }  // namespace convoy

@@ -79,7 +79,7 @@ void UploadQueue::wait_for(double seconds, const Condition& holds) {
   changed_.wait_for(lock, std::chrono::duration<double>(seconds), holds);
 }
 
-/// What waits is given up, and what is under way told to end.
+/// Waiting uploads are dropped, and the running one is cancelled.
 void UploadQueue::close() {
   std::string given_up;
   {
@@ -130,7 +130,7 @@ void UploadQueue::work() {
   changed_.notify_all();
 }
 
-/// If both roles wait, the one whose turn it is: neither starves the other.
+/// If both roles wait, they take turns: neither starves the other.
 std::optional<std::pair<CheckpointRole, OpenCheckpoint>> UploadQueue::take_next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return is_closed_ || waiting_[0] || waiting_[1]; });

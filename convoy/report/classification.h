@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classification: how a classifier did, class by class.
+// Classification: how well a classifier predicts, class by class.
 //
-// A ConfusionMatrix counts what was said of what is true. All else follows from it:
+// A ConfusionMatrix counts predictions by true class. Everything else follows from it:
 //
 //                 predicted
 //                 cat  dog       precision of dog = 7 / (2 + 7), of its column
 //     true  cat     8    2       recall    of dog = 7 / (3 + 7), of its row
 //           dog     3    7       F1               = their harmonic mean
 //
-// A quotient with nothing below the line is 0.
+// A quotient whose denominator is 0 is 0.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace convoy {
 /// anywhere: on a terminal, in JSON, in XML (which must escape it still).
 std::string displayable(std::string_view text);
 
-/// How one class did, or an average over classes.
+/// The scores of one class, or an average over classes.
 struct ClassScores {
   std::string name;
   double precision = 0;
@@ -91,8 +91,8 @@ class ConfusionMatrix {
   std::vector<std::uint64_t> counts_;
 };
 
-/// A row a class, accuracy, the two averages: byte for byte the text of scikit-learn's
-/// classification_report(labels=all classes, zero_division=0).
+/// One row per class, accuracy, the two averages: byte for byte the text of
+/// scikit-learn's classification_report(labels=all classes, zero_division=0).
 std::string classification_report(const ConfusionMatrix& matrix, int digits = 3);
 
 /// The matrix as text, at most 100 columns wide; with too many classes for that, a line

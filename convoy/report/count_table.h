@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of counts as text: who holds how many of what.
+// A table of counts as text, such as samples of each label per worker.
 
 #pragma once
 

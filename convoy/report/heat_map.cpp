@@ -62,7 +62,7 @@ double cell_size(std::size_t cells) {
   return std::clamp(std::floor(1500.0 / static_cast<double>(cells)), 1.0, 12.0);
 }
 
-/// Where everything stands, in pixels.
+/// The positions of all parts, in pixels.
 struct Frame {
   explicit Frame(const HeatMap& map)
       : crowded(std::max(map.rows.size(), map.columns.size()) > kMostCellsWithCounts),
@@ -96,7 +96,7 @@ struct Frame {
             top + static_cast<double>(row) * cell, cell, cell};
   }
 
-  bool crowded;  // no room for counts
+  bool crowded;  // cells are too small for counts
   double cell, font;
   bool named;
   double row_label, column_label, lean, left, top, table_width, table_height, width,

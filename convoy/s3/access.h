@@ -12,8 +12,8 @@
 //   trust        AWS_CA_BUNDLE, the profile's ca_bundle; none: the system's certificates
 //
 // AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name the files. Metadata services and
-// single sign-on are not asked. Credentials are never printed, logged or stored: whoever
-// shows a text that a server had a hand in passes it through without_secrets().
+// single sign-on are not asked. Credentials are never printed, logged or stored: every
+// text that comes from a server passes through without_secrets() before it is shown.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Client: objects in and out of S3, checked, patient and cancellable.
+// S3Client: puts objects into S3 and gets them, with checks, retries and cancellation.
 //
 // Every request is signed with the hash of its content, and sent with its MD5: a server
 // refuses what was damaged on the way. Every operation ends within

@@ -73,7 +73,7 @@ std::size_t on_bytes(char* data, std::size_t, std::size_t size, void* pointer) {
   }
 }
 
-/// Called at least once a second; another answer than 0 ends the transfer.
+/// Called at least once per second; a result other than 0 ends the transfer.
 int on_progress(void* pointer, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<Transfer*>(pointer)->cancel.stop_requested() ? 1 : 0;
 }
@@ -164,7 +164,8 @@ void set_limits(CURL* curl, const S3Options& options, double seconds) {
   // would be signed (as of libcurl 7.88), and every server would refuse that signature.
   curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, kLeaveToSendMilliseconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);  // who cancels waits for no resolver
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT,
+                   1L);  // cancelling does not wait for the resolver
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, whole(seconds * 1000));
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                    whole(options.connect_seconds * 1000));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Connection: one signed request, one answer, by libcurl. Neither repeats nor judges.
+// S3Connection: one signed request, one answer, by libcurl. It neither retries nor
+// interprets the answer.
 
 #pragma once
 
@@ -46,7 +47,7 @@ struct S3Answer {
   std::string trouble_text{};   // libcurl's fixed words for it, nothing of the request
   std::exception_ptr thrown{};  // by `take`
   long status = 0;
-  std::string body{};                     // an error's, or what nobody took; cut at 1 MiB
+  std::string body{};  // an error's, or content without a taker; cut at 1 MiB
   std::optional<std::uint64_t> length{};  // of the content, as the server says
   std::string etag{};                     // without its quotes
   bool etag_is_md5 = true;  // false if the server encrypts under a key of its own

@@ -13,8 +13,9 @@ struct S3Location {
   std::string bucket;
   std::string key{};  // without '/' at either end; empty: the bucket itself
 
-  /// Reads "s3://bucket/prefix". `where` is who says so: "checkpoint.upload". Throws
-  /// InputError of kind `settings` for anything that a server might take otherwise.
+  /// Reads "s3://bucket/prefix". `where` names the setting for messages:
+  /// "checkpoint.upload". Throws InputError of kind `settings` for anything that a server
+  /// might take otherwise.
   static S3Location parse(const std::string& text, const std::string& where);
 
   std::string text() const;  // "s3://bucket/key"
@@ -28,7 +29,7 @@ struct S3Location {
   bool operator==(const S3Location&) const = default;
 };
 
-/// Whether a text wants to be one, right or wrong.
+/// Whether a text is meant as a location, valid or not.
 bool is_s3_location(std::string_view text);
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Md5: what S3 compares uploads by, in the forms it wants. It finds damage, not intent:
-// that is SHA-256's part.
+// Md5: the digest by which S3 checks uploads, in the encodings it expects. It detects
+// damage, not tampering; SHA-256 does that.
 
 #pragma once
 

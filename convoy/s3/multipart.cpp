@@ -99,7 +99,7 @@ class MultipartUpload {
            (found.etag == of_parts || found.etag == hex(whole_.finish()));
   }
 
-  /// Parts that nobody gives up cost their owner money. Failing is no news here: the
+  /// Parts that are not aborted cost their owner money. A failure here is ignored: the
   /// error that led here says more.
   void abort() {
     transport_.try_once({.method = "DELETE", .object = object_, .query = id_query()},

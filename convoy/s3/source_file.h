@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SourceFile: a file held open to be sent. It can be read after its name is gone, so
-// nobody who tidies up a folder takes it away from under an upload.
+// pruning a folder does not disturb an upload.
 
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AllReduce: after backward, one all-reduce a tensor; then every rank updates its values.
+// AllReduce: after backward, one all-reduce per tensor; then every rank updates its
+// values.
 
 #pragma once
 

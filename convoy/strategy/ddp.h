@@ -18,8 +18,8 @@
 
 namespace convoy {
 
-/// ParamGroups of the layout, each of whole units, from the last to the first: as soon as
-/// one has `bytes` of gradients the next begins.
+/// Ranges of the layout, each of whole units, from the last to the first: as soon as one
+/// has `bytes` of gradients the next begins.
 std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes);
 
 class Ddp final : public Strategy {
@@ -46,7 +46,7 @@ class Ddp final : public Strategy {
   Peers peers_;
   std::vector<Bucket> buckets_;         // as backward finishes them
   std::vector<std::size_t> bucket_of_;  // by segment
-  Bucket statistics_;                   // no gradients: it goes with the first
+  Bucket statistics_;                   // no gradients: exchanged with the first bucket
 };
 
 }  // namespace convoy

@@ -70,7 +70,7 @@ void GatherScatter::add(const ReduceRange& piece) {
   peers_.order.add(all_partials_, piece.whole);
 }
 
-/// What is scattered is the sum, as often as there are ranks.
+/// The sum is scattered once to each rank.
 void GatherScatter::scatter(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   std::ranges::fill(sizes_, piece.whole.size_bytes());

@@ -30,7 +30,7 @@ class GatherScatter final : public Strategy {
   std::vector<float> own_;                  // several partials, one after the other
   std::vector<float> all_;                  // on rank 0, of everyone
   std::vector<const float*> all_partials_;  // where they begin in it
-  std::vector<std::size_t> sizes_;          // by rank, in bytes, of the piece at hand
+  std::vector<std::size_t> sizes_;          // by rank, in bytes, of the current range
 };
 
 }  // namespace convoy

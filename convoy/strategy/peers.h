@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Peers: how a strategy talks to the other ranks.
+// Peers: how a strategy communicates with the other ranks.
 
 #pragma once
 
@@ -14,7 +14,7 @@ struct Peers {
   AsyncComm& background;  // of the same Comm
   const ReductionOrder& order;
 
-  /// The Comm, once nothing is under way in the background. Throws PeerError.
+  /// The Comm, once no background operation is running. Throws PeerError.
   Comm& idle_comm() const {
     background.wait_all();
     return comm;

@@ -16,10 +16,10 @@
 namespace convoy {
 
 struct StrategyOptions {
-  std::size_t bucket_bytes = 0;  // ddp: gradients exchanged in one go
+  std::size_t bucket_bytes = 0;  // ddp: gradients exchanged in one operation
 };
 
-/// Of all strategies, those for one rank alone first.
+/// Names of all strategies, those for one rank alone first.
 std::vector<std::string> strategy_names();
 
 /// Whether a strategy is for one rank alone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replica: what a rank trains, as its strategy sees it: a whole copy of everything.
+// Replica: what a rank trains, as its strategy sees it: a complete copy of the model.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct Replica {
   void update() const { update_all(optimizer, clip, values, gradients.whole()); }
 };
 
-/// A stretch of partial sums that is exchanged in one go.
+/// A range of partial sums that is exchanged in one operation.
 struct ReduceRange {
   ReduceRange(const PartialSums& sums, Range range)
       : partials(sums.starts(range)), whole(sums.whole().view(range)) {}
@@ -37,8 +37,8 @@ struct ReduceRange {
   std::span<float> whole;              // where the sum over all ranks goes
 };
 
-/// A piece for each tensor, in the layout's order, and one for the statistics if there
-/// are any.
+/// One range per tensor, in the layout's order, and one for the statistics if there are
+/// any.
 std::vector<ReduceRange> tensor_ranges(const Replica& replica);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single: one process, nobody to talk to. step() updates everything.
+// Single: one process, no communication. step() updates everything.
 
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strategy: how the ranks agree on one update. It hears the passes and is told to step().
+// Strategy: how the ranks agree on one update. It listens to the passes; step() is called
+// once per batch.
 
 #pragma once
 
@@ -14,11 +15,12 @@ class Strategy : public PassListener {
   /// Once, on all ranks, before the first pass.
   virtual void begin() {}
 
-  /// Turns what the passes since the last step gave into new values: the same on all
-  /// ranks. The statistics found are their sum over all ranks, then. Throws PeerError.
+  /// Turns the gradients of the passes since the last step into new values, which are the
+  /// same on all ranks. The batch statistics are then the sum over all ranks. Throws
+  /// PeerError.
   virtual void step() = 0;
 
-  /// How long step() has waited for other ranks, in all.
+  /// How long step() has waited for other ranks, in total.
   double seconds_exposed() const { return seconds_exposed_; }
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AppendFile: a file that grows by whole pieces, handed to the system about once a
+// AppendFile: a file that grows by whole pieces, handed to the system about once per
 // second.
 
 #pragma once
@@ -32,7 +32,8 @@ class AppendFile {
   bool is_due() const;
 
   /// Hands what waits to the operating system: it survives the process, not a power cut.
-  /// What could not be written still waits afterwards, and the file has no part of it.
+  /// What could not be written is kept for the next flush, and the file has no part of
+  /// it.
   void flush();
 
  private:

@@ -10,7 +10,7 @@ namespace convoy {
 
 struct CpuInfo {
   std::string name;      // as the kernel says it
-  std::string features;  // of those convoy looks at: "avx2 fma"
+  std::string features;  // of those that convoy uses: "avx2 fma"
   int cores;             // this process may run on (affinity mask)
 };
 

@@ -47,7 +47,7 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// As AtomicFile, for a folder being filled beside the one it shall become.
+/// As AtomicFile, for a folder, which is filled under a temporary name.
 class AtomicFolder {
  public:
   explicit AtomicFolder(std::filesystem::path path);

@@ -17,8 +17,8 @@ constexpr int kAccumulators = 12;
 constexpr int kRounds = 4096;
 constexpr double kFlopsPerCall = 2.0 * 8 * kAccumulators * kRounds;
 
-// Inlined into one function a target. Different starts, none of them a fixed point, keep
-// the compiler from doing less than it seems.
+// Inlined into one function per target. Different initial values, none of them a fixed
+// point, keep the compiler from removing work.
 [[gnu::always_inline]] inline float multiply_add_rounds() {
   const Vector factor = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
   Vector sums[kAccumulators];

@@ -2,8 +2,9 @@
 //
 // The FMA probe: how fast this machine multiplies and adds at this moment.
 //
-// Virtual cores share real ones, from one minute to the next. A measured time means
-// something only beside the speed the machine had just then; the probe gives that speed.
+// Virtual cores share real ones, from one minute to the next. A measured time is
+// meaningful only together with the machine's speed at that moment, which the probe
+// measures.
 
 #pragma once
 

@@ -3,9 +3,9 @@
 // MappedFile: a file's content as read-only memory, without reading it first.
 //
 // Pages come from disk as they are touched and belong to the system's cache: processes
-// that map the same file share them, and memory that runs short takes them back. Whoever
-// shortens a file that is mapped ends the process at the next touch; convoy never does,
-// as its files are replaced whole.
+// that map the same file share them, and memory that runs short takes them back. A file
+// that is shortened while it is mapped ends the process at the next access; convoy never
+// shortens files, it replaces them.
 
 #pragma once
 

@@ -4,8 +4,8 @@
 // a flag that the training loop looks at.
 //
 // The first signal asks for a clean end at the next step; a second one ends the process
-// at once with exit code 130. One object at a time, in main(); handlers are put back when
-// it goes.
+// at once with exit code 130. One object at a time, in main(); the previous handlers are
+// restored by its destructor.
 
 #pragma once
 

@@ -19,7 +19,7 @@ class TemporaryFolder {
  public:
   /// Throws a storage error.
   TemporaryFolder() {
-    // mkdtemp() wants six Xs.
+    // mkdtemp() needs six Xs.
     std::string name = std::filesystem::temp_directory_path() / "convoy-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
       throw storage_error(name, "make a folder", errno);

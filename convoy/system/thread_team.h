@@ -5,8 +5,8 @@
 //   team.run(tasks, [&](std::size_t task, int thread) { ... });
 //
 // Each thread begins in its own contiguous part of the tasks and then helps the others,
-// so neighbouring tasks stay in one cache and a thread that the system has put aside
-// holds up nobody: the others do its tasks. Which thread runs a task is therefore not
+// so neighbouring tasks stay in one cache, and a thread that the system has descheduled
+// delays nobody: the others do its tasks. Which thread runs a task is therefore not
 // fixed: a task writes only what no other task writes, and results do not depend on the
 // threads.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution kernels for one instruction set. Included once a target by fast.cpp.
+// Convolution kernels for one instruction set. Included once per target by fast.cpp.
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {

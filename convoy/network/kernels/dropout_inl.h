@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dropout for one instruction set. Included once a target by fast.cpp.
+// Dropout for one instruction set. Included once per target by fast.cpp.
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
-/// One bit an image: whether its sixteen random bits are at least the threshold.
+/// One bit per image: whether its sixteen random bits are at least the threshold.
 HWY_INLINE std::uint16_t bits_at_least(std::uint32_t threshold,
                                        const std::uint16_t* random) {
   const IndexTag d;

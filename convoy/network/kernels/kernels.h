@@ -3,10 +3,10 @@
 // Kernels: the arithmetic of a network, in one table of functions.
 //
 // There is a plain table, reference_kernels(), that is correct by inspection, and a fast
-// one, fast_kernels(), argmax once for the processor at hand. Tests hold the second to
-// the first; everything above uses either without knowing which.
+// one, fast_kernels(), which is chosen once for the processor. Tests compare the second
+// with the first; the stages use either without knowing which.
 //
-// Images travel in packs of sixteen. An activation is laid out
+// Images are computed in packs of sixteen. An activation is laid out
 //
 //   [pack][channel][row][column][16 images]
 //
@@ -36,8 +36,8 @@ inline constexpr float kNoClamp = -std::numeric_limits<float>::infinity();
 /// Cuts rows (or output channels) into register tiles, as evenly as possible: sixteen by
 /// six are 6, 5 and 5.
 ///
-/// An operand "in tiles" stands as [tile][depth][row of the tile], so that the innermost
-/// loop of a kernel reads it one number after the other.
+/// An operand "in tiles" is laid out as [tile][depth][row of the tile], so that the
+/// innermost loop of a kernel reads it one number after the other.
 struct Tiles {
   Tiles(int rows, int largest) : count((rows + largest - 1) / largest), rows(rows) {}
 
@@ -115,9 +115,9 @@ struct PoolRow {
   std::uint8_t* argmax;  // [columns][16]
 };
 
-/// The reverse of PoolRow: gives each gradient to the element that was argmax. Where
-/// windows overlap, `accumulate` adds to what is there; else all elements of the windows
-/// are overwritten.
+/// The reverse of PoolRow: passes each gradient to the element that was the maximum.
+/// Where windows overlap, `accumulate` adds to what is there; else all elements of the
+/// windows are overwritten.
 struct UnpoolRow {
   const float* dst_gradient;   // [columns][16]
   const std::uint8_t* argmax;  // [columns][16]
@@ -135,7 +135,7 @@ struct DrawKept {
   const RandomStream& random;
   std::size_t first, rows;
   std::uint32_t threshold;  // at most 2^16
-  std::uint16_t* kept;      // one bit an image
+  std::uint16_t* kept;      // one bit per image
 };
 
 /// dst = src times `factor` where kept, else times zero: not-a-number stays.

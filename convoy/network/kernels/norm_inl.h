@@ -10,7 +10,7 @@ namespace HWY_NAMESPACE {
 // Sums of this many pixels stay in single precision before they are added up in double.
 constexpr std::size_t kPixelsAChunk = 64;
 
-/// Sixteen pairs of sums, one an image, in registers.
+/// Sixteen pairs of sums, one per image, in registers.
 struct PairSums {
   V first[kVectors], second[kVectors];
 

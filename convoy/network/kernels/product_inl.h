@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Product and its epilogues, for one instruction set. Included once a target by fast.cpp.
+// Product and its epilogues, for one instruction set. Included once per target by
+// fast.cpp.
 //
-// A tile of kTile x 16 sums stays in registers while k runs: for each k, one broadcast a
-// row and sixteen numbers of b. GCC keeps an array in registers only if every loop over
-// it is unrolled in full; without the pragmas each multiply-add is followed by a store.
+// A tile of kTile x 16 sums stays in registers while k runs: for each k, one broadcast
+// per row and sixteen numbers of b. GCC keeps an array in registers only if every loop
+// over it is unrolled in full; without the pragmas each multiply-add is followed by a
+// store.
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -52,7 +54,7 @@ HWY_INLINE void product_tile(const Product& p, const float* a, const float* ahea
           p.accumulate ? hn::LoadU(d, dst + i * p.dst_row + v * kWidth) : hn::Zero(d);
     }
   }
-  // A caller that goes on to the next sixteen columns finds its lines on their way.
+  // Prefetches for a caller that continues with the next sixteen columns.
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) hwy::Prefetch(dst + i * p.dst_row + kPack);
   const auto depth = static_cast<std::size_t>(p.depth);
@@ -128,7 +130,7 @@ void product(const Product& p) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Four rows by four columns, turned around and stored `dst_row` apart.
+/// Four rows by four columns, transposed and stored `dst_row` apart.
 HWY_INLINE void transpose_four(const float* HWY_RESTRICT src, std::size_t src_row,
                                float* HWY_RESTRICT dst, std::size_t dst_row) {
   const hn::FixedTag<float, 4> d;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain kernels: one obvious loop nest each. They are what the fast ones are held to,
-// and what to read first.
+// The plain kernels: one obvious loop nest each. Tests compare the fast ones with them.
+// Read these first.
 
 #include <cmath>
 #include <numbers>
@@ -19,7 +19,7 @@ float at_least(float clamp_min, float value) {
   return value < clamp_min ? clamp_min : value;
 }
 
-/// Where element (row, k) of an operand in tiles stands.
+/// The position of element (row, k) of an operand in tiles.
 std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
   int tile = 0;
   while (tiles.begin(tile + 1) <= row) ++tile;

@@ -3,13 +3,13 @@
 // Winograd's 3x3 convolutions: what their kernels take.
 //
 // A convolution with 3x3 taps of a small tile is a linear map in the tile and in the
-// taps, so it can be had with fewer multiplications:
+// taps, so it can be computed with fewer multiplications:
 //
 //   dst = A^T [ (G taps G^T) . (B^T src B) ] A         (. element by element)
 //
 // summed over source channels between the brackets, where it is one matrix product for
-// each of the elements ("products"). The gradients are the same map turned around, with
-// dM = A (dst gradient) A^T:
+// each of the elements ("products"). The gradients are the transposed map, with dM = A
+// (dst gradient) A^T:
 //
 //   src gradient  = B  [ (G taps G^T) . dM ] B^T       summed over output channels,
 //   taps gradient = G^T [ dM . (B^T src B) ] G         summed over images and tiles.

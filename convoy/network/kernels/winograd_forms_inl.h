@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Winograd's forms in one dimension, for one instruction set. Included once a target by
+// Winograd's forms in one dimension, for one instruction set. Included once per target by
 // fast.cpp. Each function multiplies by the matrix, or transposed matrix, of the same
 // name in reference_winograd.cpp, with as few operations as it takes.
 

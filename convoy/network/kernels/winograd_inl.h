@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Winograd's transforms in two dimensions, for one instruction set. Included once a
+// Winograd's transforms in two dimensions, for one instruction set. Included once per
 // target by fast.cpp.
 //
 // A transform is done column by column, then row by row. Rows outside the image are read
@@ -19,8 +19,9 @@ using Map = void (*)(const V*, V*);
 constexpr int kMostPixelStride = kPack * kPack;
 alignas(64) constexpr float kZeroRow[8 * kMostPixelStride + kPack] = {};
 
-// Images are read and written in strides of a channel, which no processor foresees: so
-// the pixels of the channel after the next are fetched while one is computed.
+// Images are read and written in strides of a channel, which hardware prefetchers do not
+// recognise: so the pixels of the channel after the next are prefetched while one is
+// computed.
 constexpr int kChannelsAhead = 2;
 
 template <int kIn, int kOut, Map kMap>
@@ -163,8 +164,8 @@ void add_source_gradient(const TileFromProducts& tile) {
   });
 }
 
-// Taps stand as [channel][3][3]; vectors shall hold one tap of several channels. Taking
-// every third number twice does that.
+// Taps are laid out as [channel][3][3]; vectors are to hold one tap of several channels.
+// Taking every third number twice does that.
 constexpr int kTaps = 9;
 
 HWY_INLINE void load_taps(const float* HWY_RESTRICT from, V* taps) {
