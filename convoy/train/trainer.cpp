@@ -47,7 +47,8 @@ Trainer::Trainer(const Settings& settings, Comm& comm,
       clip_(make_clip(settings, work_.layout, team_)),
       updates_(make_updates({settings_, comm, work_, team_, values_, statistics_,
                              *optimizer_, clip_ ? &*clip_ : nullptr})),
-      schedule_(schedule_options(settings, steps_planned(), updates_->per_epoch())),
+      schedule_(schedule_options(settings, steps_planned(),
+                                 updates_->description().steps_per_epoch)),
       policy_(settings) {
   set_first_values();
   if (settings.train.ema > 0 || settings.train.swa_start > 0) {
@@ -72,25 +73,24 @@ void Trainer::set_first_values() {
 Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                        const std::string& command) {
   since_begin_.restart();
-  const Stopwatch watch(updates_->clock());
+  const Stopwatch watch(*updates_->description().clock);
   if (!settings_.train.resume.empty()) share_restored();
   if (folder != nullptr && restored_) go_on_in(*folder);
   events_.emplace(folder, settings_);
   events_->begin(work_.model, restored_ ? restored_->step : 0);
   Records records(folder, progress,
                   {.epochs = settings_.train.epochs,
-                   .steps_in_epoch = updates_->per_epoch(),
+                   .steps_in_epoch = updates_->description().steps_per_epoch,
                    .steps = steps_planned(),
                    .log_every = settings_.train.log_every,
-                   .ranks = updates_->workers(),
+                   .ranks = updates_->description().workers,
                    .rank = comm_.rank(),
-                   .clock = &updates_->clock()},
+                   .clock = updates_->description().clock},
                   &*events_);
   if (settings_.run.resources) resources_.emplace(comm_, folder);
   if (folder != nullptr) {
     writer_.emplace(folder->path(), settings_.checkpoint.keep, on_saved_);
   }
-  updates_->tell_messages_to([&](const std::string& text) { records.say(text); });
   updates_->begin();
   Outcome outcome;
   train_epochs(records, stop, outcome);
@@ -100,11 +100,13 @@ Outcome Trainer::train(RunFolder* folder, Progress* progress, const StopRequest&
   if (outcome.code == ExitCode::diverged) outcome.test.reset();
   records.say_straggler();
   if (resources_) resources_->finish();
-  updates_->complete();
+  updates_->synchronize();
   const std::vector<RankTotals> ranks = agree_on_weights();
   if (progress != nullptr) progress->finish();
   if (folder != nullptr) finish_files(*folder, records, outcome);
-  updates_->finish(outcome.code, outcome.reason);
+  for (const std::string& line : updates_->finish(outcome.code, outcome.reason)) {
+    records.say(line);
+  }
   comm_.barrier();  // nobody leaves before all is saved: some starters end a job then
   if (folder == nullptr) return outcome;
   nlohmann::ordered_json json = summary(outcome, records, ranks, watch.seconds());
@@ -140,9 +142,9 @@ void Trainer::train_epochs(Records& records, const StopRequest& stop, Outcome& o
   for (; more && from.epoch <= settings_.train.epochs; from = {from.epoch + 1}) {
     train_epoch(from, records, stop, outcome);
     if (outcome.code != ExitCode::done) return;
-    updates_->complete();
+    updates_->synchronize();
     events_->tensors(from.epoch, records.steps(), work_.layout, values_,
-                     updates_->gradients());
+                     *updates_->description().gradients);
     average_epoch(records);
     std::optional<EvaluationResult> judged;
     if (is_judged(records)) judged = evaluate(judged_split(), records, outcome);
@@ -162,20 +164,20 @@ bool Trainer::is_judged(const Records& records) const {
 
 void Trainer::train_epoch(Position from, Records& records, const StopRequest& stop,
                           Outcome& outcome) {
-  const Stopwatch watch(updates_->clock());
+  const Stopwatch watch(*updates_->description().clock);
   const double saving_before = seconds_saving();
   if (from.batch == 0) records.start_epoch(from.epoch);
-  updates_->start_epoch(from.epoch, from.batch);
   const auto every = static_cast<std::size_t>(settings_.checkpoint.every_steps);
   while (records.steps() < steps_planned() &&
-         records.steps_in_this_epoch() < updates_->per_epoch()) {
-    const std::optional<Update> made = update(records.steps(), stop);
-    if (!made) {
-      declare_cut_short(records, stop, outcome);
+         records.steps_in_this_epoch() < updates_->description().steps_per_epoch) {
+    const NextUpdate next = update(records, stop);
+    if (const auto* end = std::get_if<NoMoreUpdates>(&next)) {
+      declare_cut_short(*end, records, stop, outcome);
       break;
     }
+    const auto* made = &std::get<Update>(next);
     if (clip_) records.gradient_norm(clip_->norm());
-    if (records.records_next()) records.more_fields(updates_->step_fields());
+    if (records.records_next()) records.more_fields(made->fields);
     records.step(made->loss, made->seconds, made->rate, made->reports,
                  made->first_reporter);
     if (on_step_) on_step_(records.steps());
@@ -190,22 +192,26 @@ void Trainer::train_epoch(Position from, Records& records, const StopRequest& st
   outcome.train = stopped ? records.epoch_sum() : records.end_epoch();
 }
 
-/// One update, number `step` from 0; none if no more will come.
-std::optional<Update> Trainer::update(std::size_t step, const StopRequest& stop) {
-  StepRequest order{.step = step,
-                    .rates = schedule_.at(step),
-                    .stop_signal = [&] { return stop_signal(stop); },
-                    .gather_resources = resources_ && resources_->is_due()};
-  order.rates.rate *= policy_.rate_factor();
-  const std::optional<Update> made = updates_->make(order);
-  if (!made) return made;
+/// One update; none if no more will come.
+NextUpdate Trainer::update(Records& records, const StopRequest& stop) {
+  const std::size_t step = records.steps();
+  StepRequest request{.position = {step, records.epoch(), records.steps_in_this_epoch()},
+                      .rates = schedule_.at(step),
+                      .stop_signal = [&] { return stop_signal(stop); },
+                      .log = [&](const std::string& line) { records.say(line); },
+                      .gather_resources = resources_ && resources_->is_due(),
+                      .is_recorded = records.records_next()};
+  request.rates.rate *= policy_.rate_factor();
+  NextUpdate next = updates_->next(request);
+  const auto* made = std::get_if<Update>(&next);
+  if (made == nullptr) return next;
   if (averages_) averages_->after_step({values_, statistics_});
   if (resources_) {
     Traffic traffic = comm_.total_traffic();
-    traffic += updates_->worker_traffic();
+    traffic += made->worker_traffic;
     resources_->after_step(traffic, made->gather_resources);
   }
-  return made;
+  return next;
 }
 
 /// That asks this process to stop, or stands for its time being up; 0: neither.
@@ -216,11 +222,12 @@ int Trainer::stop_signal(const StopRequest& stop) const {
 
 /// Takes the values into the average, if the epoch is whole and one of those averaged.
 void Trainer::average_epoch(const Records& records) {
-  const bool whole = records.steps_in_this_epoch() == updates_->per_epoch();
+  const bool whole =
+      records.steps_in_this_epoch() == updates_->description().steps_per_epoch;
   if (!averages_ || !whole || !averages_->after_epoch(records.epoch(), values_)) return;
-  const Stopwatch watch(updates_->clock());
-  updates_->update_bn(records.epoch(), records.steps(), averages_->values(),
-                      averages_->statistics());
+  const Stopwatch watch(*updates_->description().clock);
+  updates_->update_bn({records.steps(), records.epoch(), records.steps_in_this_epoch()},
+                      averages_->values(), averages_->statistics());
   seconds_.evaluating += watch.seconds();
 }
 
@@ -240,11 +247,11 @@ std::string Trainer::stopped_by(int signal) const {
 }
 
 /// No more updates come, for want of workers or because we were asked to stop.
-void Trainer::declare_cut_short(const Records& records, const StopRequest& stop,
-                                Outcome& outcome) const {
-  const std::optional<std::string> reason = updates_->reason_to_end();
-  declare_ended(reason ? ExitCode::rank_failed : ExitCode::stopped,
-                reason ? *reason : stopped_by(stop_signal(stop)), records, outcome);
+void Trainer::declare_cut_short(const NoMoreUpdates& end, const Records& records,
+                                const StopRequest& stop, Outcome& outcome) const {
+  const bool asked = end.reason.empty();
+  declare_ended(asked ? ExitCode::stopped : ExitCode::rank_failed,
+                asked ? stopped_by(stop_signal(stop)) : end.reason, records, outcome);
 }
 
 /// Whether the run ends after this step; says in `outcome` why, unless it is simply done.
@@ -262,8 +269,8 @@ bool Trainer::is_over(const Records& records, const Update& update,
 
 EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
                                    Outcome& outcome) {
-  const Stopwatch watch(updates_->clock());
-  updates_->complete();
+  const Stopwatch watch(*updates_->description().clock);
+  updates_->synchronize();
   const EvaluationSet set =
       split == "val"
           ? EvaluationSet{work_.data.train, work_.samples.validation, work_.normalization}
@@ -280,13 +287,14 @@ EvaluationResult Trainer::evaluate(std::string_view split, Records& records,
 }
 
 RankTotals Trainer::totals() const {
+  const UpdateTelemetry telemetry = updates_->telemetry();
   Traffic traffic = comm_.total_traffic();
-  traffic += updates_->worker_traffic();
+  traffic += telemetry.worker_traffic;
   RankTotals own{.bytes_sent = traffic.bytes_sent,
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),
-                 .exposed_seconds = updates_->seconds().exposed,
-                 .slept_seconds = updates_->seconds().slept};
+                 .exposed_seconds = telemetry.exposed,
+                 .slept_seconds = telemetry.slept};
   const std::string digest =
       weights_sha256(work_.layout, values(), work_.statistics_layout, statistics());
   std::ranges::copy(digest, own.weights_sha256.begin());
@@ -302,8 +310,8 @@ std::vector<RankTotals> Trainer::agree_on_weights() {
 }
 
 std::size_t Trainer::steps_planned() const {
-  const std::size_t all =
-      updates_->per_epoch() * static_cast<std::size_t>(settings_.train.epochs);
+  const std::size_t all = updates_->description().steps_per_epoch *
+                          static_cast<std::size_t>(settings_.train.epochs);
   const auto limit = static_cast<std::size_t>(settings_.train.max_steps);
   return limit == 0 ? all : std::min(all, limit);
 }

@@ -85,7 +85,7 @@ class Trainer {
   const std::vector<std::string>& damaged() const { return damaged_; }
 
   const Workload& work() const { return work_; }
-  std::size_t microbatches() const { return updates_->microbatches(); }
+  std::size_t microbatches() const { return updates_->description().microbatches; }
   /// What is evaluated and saved: the values and running statistics, or their averages if
   /// there are any.
   const FlatBuffer& values() const { return weights().values; }
@@ -116,11 +116,11 @@ class Trainer {
   void finish_files(RunFolder& folder, const Records& records, const Outcome& outcome);
   void train_epoch(Position from, Records& records, const StopRequest& stop,
                    Outcome& outcome);
-  std::optional<Update> update(std::size_t step, const StopRequest& stop);
+  NextUpdate update(Records& records, const StopRequest& stop);
   int stop_signal(const StopRequest& stop) const;
   std::string stopped_by(int signal) const;
-  void declare_cut_short(const Records& records, const StopRequest& stop,
-                         Outcome& outcome) const;
+  void declare_cut_short(const NoMoreUpdates& end, const Records& records,
+                         const StopRequest& stop, Outcome& outcome) const;
   bool is_over(const Records& records, const Update& update, Outcome& outcome) const;
   bool is_judged(const Records& records) const;
   void average_epoch(const Records& records);
@@ -134,7 +134,7 @@ class Trainer {
   void save_at_end(const Records& records);
   /// Where time is virtual, saving takes none.
   double seconds_saving() const {
-    const bool real = &updates_->clock() == &kSteadyClock;
+    const bool real = updates_->description().clock == &kSteadyClock;
     return writer_ && real ? writer_->seconds_blocked() : 0;
   }
   CheckpointState state(const Records& records, bool evaluated) const;

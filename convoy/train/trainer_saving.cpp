@@ -76,7 +76,7 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
   const std::size_t consumed =
       std::min(records.steps_in_this_epoch() *
                    static_cast<std::size_t>(settings_.train.batch_size),
-               updates_->samples_per_epoch());
+               updates_->description().samples_per_epoch);
   return {.model = settings_.model.name,
           .data = settings_.data.name,
           .step = records.steps(),
@@ -84,7 +84,7 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
           .samples = consumed,
           .evaluated = evaluated,
           .seed = settings_.train.seed,
-          .microbatches = updates_->microbatches(),
+          .microbatches = updates_->description().microbatches,
           .learning_rate = records.learning_rate(),
           .normalization = work_.normalization,
           .epoch_sum = records.epoch_sum(),
@@ -95,14 +95,15 @@ CheckpointState Trainer::state(const Records& records, bool evaluated) const {
 
 /// Writing is the first rank's work; the others have the same numbers.
 void Trainer::save(const Records& records, bool evaluated, bool best) {
-  updates_->complete();
+  updates_->synchronize();
   saved_step_ = records.steps();
   if (!writer_) return;
-  writer_->save({.state = state(records, evaluated),
-                 .model = saved(model_parts()),
-                 .optimizer = saved(optimizer_parts()),
-                 .config = to_yaml(repeatable(settings_, updates_->microbatches()))},
-                {.best = best});
+  writer_->save(
+      {.state = state(records, evaluated),
+       .model = saved(model_parts()),
+       .optimizer = saved(optimizer_parts()),
+       .config = to_yaml(repeatable(settings_, updates_->description().microbatches))},
+      {.best = best});
 }
 
 void Trainer::save_at_end(const Records& records) {
@@ -140,11 +141,12 @@ void Trainer::restore() {
   restored_ = load_state(checkpoint);
   set_policy_state(restored_->course);  // decides which parts there are
   load_numbers(checkpoint, model_parts(), optimizer_parts());
-  if (restored_->microbatches == updates_->microbatches() || settings_.train.resume_force)
+  if (restored_->microbatches == updates_->description().microbatches ||
+      settings_.train.resume_force)
     return;
   throw settings_error(
       {.where = "train.microbatches",
-       .found = fmt::format("{}", updates_->microbatches()),
+       .found = fmt::format("{}", updates_->description().microbatches),
        .expected =
            fmt::format("{}, as in {}", restored_->microbatches, checkpoint.string()),
        .hint =
@@ -183,7 +185,7 @@ void Trainer::go_on_in(const RunFolder& folder) {
 /// A run that ended within an epoch, at train.max_steps, goes on within it.
 Trainer::Position Trainer::first_position() const {
   if (!restored_) return {};
-  const bool at_end = restored_->samples >= updates_->samples_per_epoch();
+  const bool at_end = restored_->samples >= updates_->description().samples_per_epoch;
   if (restored_->evaluated && at_end) return {.epoch = restored_->epoch + 1, .batch = 0};
   const auto batch = static_cast<std::size_t>(settings_.train.batch_size);
   return {.epoch = restored_->epoch, .batch = (restored_->samples + batch - 1) / batch};

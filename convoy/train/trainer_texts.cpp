@@ -72,7 +72,7 @@ std::string Trainer::plan() const {
   const std::size_t remembered =
       (optimizer_->slots().size() + updates_->slots().size()) * buffer +
       (averages_ ? averages_->bytes() : 0);
-  const UpdateMemory memory = updates_->memory();
+  const UpdateMemory memory = updates_->description().memory;
   std::string text;
   text +=
       fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
@@ -86,15 +86,16 @@ std::string Trainer::plan() const {
     text += fmt::format("resume    {}: step {}, epoch {}, {} of {} samples in\n",
                         settings_.train.resume, with_commas(restored_->step),
                         restored_->epoch, with_commas(restored_->samples),
-                        with_commas(updates_->samples_per_epoch()));
+                        with_commas(updates_->description().samples_per_epoch));
   }
   text += fmt::format("data      {}: {} training, {} validation, {} test samples\n",
                       settings_.data.name, with_commas(work_.samples.train.size()),
                       with_commas(work_.samples.validation.size()),
                       with_commas(work_.data.test.size()));
-  text += updates_->plan();
+  text += updates_->description().plan;
   text += fmt::format("steps     {} an epoch, {} in all\n",
-                      with_commas(updates_->per_epoch()), with_commas(steps_planned()));
+                      with_commas(updates_->description().steps_per_epoch),
+                      with_commas(steps_planned()));
   text += fmt::format("schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
                       settings_.schedule.name, schedule_.at(0).rate,
                       schedule_.at(steps_planned() - 1).rate);
@@ -110,8 +111,8 @@ std::string Trainer::plan() const {
 RunTimes Trainer::times(double total_seconds) const {
   return {.total = total_seconds,
           .training = seconds_.training,
-          .waiting_for_data = updates_->seconds().waiting_for_data,
-          .communicating = updates_->seconds().exposed,
+          .waiting_for_data = updates_->telemetry().waiting_for_data,
+          .communicating = updates_->telemetry().exposed,
           .checkpointing = seconds_.checkpointing,
           .evaluating = seconds_.evaluating};
 }
@@ -128,10 +129,10 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
       {"model", settings_.model.name},
       {"parameters", work_.layout.parameter_count()},
       {"data", settings_.data.name},
-      {"strategy", updates_->strategy()},
-      {"ranks", updates_->workers()},
+      {"strategy", updates_->description().strategy},
+      {"ranks", updates_->description().workers},
       {"threads", team_.threads()},
-      {"lanes", updates_->microbatches()},
+      {"lanes", updates_->description().microbatches},
       {"batch_size", settings_.train.batch_size},
       {"epochs", records.epoch()},
       {"steps", records.steps()},
@@ -143,7 +144,7 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"training", seconds_.training},
         {"evaluating", seconds_.evaluating},
         {"checkpointing", seconds_.checkpointing},
-        {"waiting_for_data", updates_->seconds().waiting_for_data},
+        {"waiting_for_data", updates_->telemetry().waiting_for_data},
         {"exposed_communication", ranks.front().exposed_seconds}}},
       {"images_per_second", rate},
       {"step_ms",
@@ -153,12 +154,12 @@ nlohmann::ordered_json Trainer::summary(const Outcome& outcome, const Records& r
         {"max", times.max}}},
       {"communication", communication_of(ranks)},
       {"peak_rss_bytes", peak_rss_bytes_of(ranks)},
-      {"rank_ms",
-       rank_ms_of(records.pace().whole(), slept_of(ranks, updates_->slept_by_worker()))},
+      {"rank_ms", rank_ms_of(records.pace().whole(),
+                             slept_of(ranks, updates_->telemetry().slept_by_worker))},
       {"slowest", slowest_of(records)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
-  const nlohmann::ordered_json more = updates_->summary_fields();
+  const nlohmann::ordered_json more = updates_->telemetry().summary_fields;
   if (more.is_object()) json.update(more);
   return json;
 }
