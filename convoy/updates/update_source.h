@@ -10,7 +10,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -31,6 +30,7 @@
 #include "convoy/system/thread_team.h"
 #include "convoy/updates/checkpoint_part.h"
 #include "convoy/updates/step_all_gather.h"
+#include "convoy/updates/update_source_factory.h"
 
 namespace convoy {
 
@@ -143,8 +143,5 @@ class UpdateSource : public CheckpointPart {
  private:
   UpdateDescription description_;
 };
-
-using UpdateSourceFactory =
-    std::function<std::unique_ptr<UpdateSource>(const TrainingContext&)>;
 
 }  // namespace convoy
