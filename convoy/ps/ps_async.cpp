@@ -88,9 +88,7 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
     return std::nullopt;
   }
   Update made{.rate = applied.rate, .first_reporter = static_cast<std::size_t>(worker)};
-  for (const MicrobatchLoss& microbatch : arrival.push.microbatches) {
-    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-  }
+  for (const LossSum& microbatch : arrival.push.microbatches) made.loss += microbatch;
   follow(arrival.statistics, std::min(made.loss.samples, schedule_.microbatches));
   note(worker, arrival.push);
   give_work(worker);

@@ -150,9 +150,7 @@ LossSum PsSync::update(const StepRequest& request) {
   for (const auto& arrival : pushed_) {
     gradients.push_back(arrival->gradients);
     statistics.push_back(arrival->statistics);
-    for (const MicrobatchLoss& microbatch : arrival->push.microbatches) {
-      loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-    }
+    for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
   add(gradients, gradients_.view(own_));
   const float scale = parts_.clip == nullptr ? 1.0f : parts_.clip->scale(gradients_);

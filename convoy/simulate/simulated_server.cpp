@@ -144,10 +144,8 @@ void SimulatedServer::compute(int worker, const Assignment& next) {
                     nobody_);
   seconds_computing_ += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
-  for (const LossSum& microbatch : microbatches_.losses()) {
-    one.push.microbatches.push_back(
-        {microbatch.loss, microbatch.correct, microbatch.samples});
-  }
+  one.push.microbatches.assign(microbatches_.losses().begin(),
+                               microbatches_.losses().end());
   std::ranges::copy(microbatches_.gradients().whole().numbers(), one.gradients.data());
   std::ranges::copy(microbatches_.batch_stats().whole().numbers(), one.statistics.data());
 }
@@ -174,9 +172,7 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
               .first_reporter = static_cast<std::size_t>(worker),
               .stop_signal = request.stop_signal(),
               .gather_resources = request.gather_resources};
-  for (const MicrobatchLoss& microbatch : one.push.microbatches) {
-    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-  }
+  for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
   made.diverged = !std::isfinite(made.loss.loss);
   last_update_ = events_.now();
   seconds_really_ = since_begin_.seconds();
