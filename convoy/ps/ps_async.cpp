@@ -77,8 +77,8 @@ void PsAsync::receive(const Arrival& arrival) {
 
 std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& request) {
   const int worker = arrival.worker;
-  std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
-  const Applied applied = server_.push(worker, arrival.push, gradients_, request.rates);
+  const Applied applied =
+      server_.push(worker, arrival.push, arrival.gradients, request.rates);
   if (applied.fate == PushFate::refused) {
     port().refuse(worker, applied.why);
     return std::nullopt;
@@ -91,6 +91,9 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   for (const LossSum& microbatch : arrival.push.microbatches) made.loss += microbatch;
   follow(arrival.statistics, std::min(made.loss.samples, schedule_.microbatches));
   note(worker, arrival.push);
+  if (meets_after(request.position.step)) {
+    std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
+  }
   give_work(worker);
   release_waiting();
   made.reports = reports().subspan(made.first_reporter, 1);
@@ -184,9 +187,9 @@ void PsAsync::restore(const nlohmann::ordered_json& state, std::size_t step) {
 
 UpdateMemory PsAsync::memory() const {
   const std::size_t copies = async_server_bytes(
-      async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      parts_.work.layout, own_);
-  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies};
+      async_server_options(parts_.settings, parts_.work.layout, schedule_), own_);
+  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies,
+          .slot = own_.size() * sizeof(float)};
 }
 
 std::string PsAsync::plan() const {

@@ -165,7 +165,8 @@ LossSum PsSync::update(const StepRequest& request) {
 }
 
 UpdateMemory PsSync::memory() const {
-  return {.gradients = own_.size() * sizeof(float) + port_bytes()};
+  return {.gradients = own_.size() * sizeof(float) + port_bytes(),
+          .slot = own_.size() * sizeof(float)};
 }
 
 std::string PsSync::plan() const {

@@ -87,6 +87,7 @@ void ServerUpdates::begin() {
             const std::lock_guard lock(mutex_);
             messages_.push_back(line);
           }});
+  keep_own_range();
   if (service_.on_open) service_.on_open();
   since_update_.restart();
 }
@@ -97,15 +98,15 @@ std::vector<std::string> ServerUpdates::take_messages() {
   return std::exchange(messages_, {});
 }
 
-/// What each worker pushes and pulls has a place here, and one that is shared with it:
-/// all are taken for workers of this machine.
+/// What each worker pushes and pulls has a place, here or in memory that is shared with
+/// it.
 std::size_t ServerUpdates::port_bytes() const {
   const std::size_t statistics = is_first() ? parts_.statistics.size() : 0;
   std::size_t floats = 0;
   for (const std::size_t count : partials()) {
     floats += (count + 1) * own_.size() + count * statistics;
   }
-  return 2 * floats * sizeof(float);
+  return floats * sizeof(float);
 }
 
 Traffic ServerUpdates::worker_traffic() const {
@@ -150,7 +151,7 @@ void ServerUpdates::meet(const std::function<void()>& meanwhile) {
 /// One server decides by itself; several, who are not at the same update at the same
 /// time, do so where all of them come by.
 void ServerUpdates::agree(const StepRequest& request, Update& update) {
-  synchronized_ = false;
+  if (std::exchange(synchronized_, false)) keep_own_range();
   update.worker_traffic = worker_traffic();
   const int signal = request.stop_signal();
   if (parts_.comm.ranks() == 1) {
@@ -191,14 +192,34 @@ void ServerUpdates::share(FlatBuffer& numbers) {
   }
 }
 
+/// Everyone's range, on the first server alone: who writes checkpoints.
+void ServerUpdates::gather(FlatBuffer& numbers) {
+  std::vector<std::size_t> sizes;
+  for (int server = 0; server < parts_.comm.ranks(); ++server) {
+    const Range range = server_range(parts_.work.layout, server, parts_.comm.ranks());
+    sizes.push_back(range.size() * sizeof(float));
+  }
+  const Range all = is_first() ? Range{0, numbers.size()} : Range{0, 0};
+  parts_.comm.gather(std::as_bytes(std::span<const float>(numbers.view(own_))),
+                     std::as_writable_bytes(numbers.view(all)), sizes, /*root=*/0);
+}
+
+/// What others have of gradients and optimizer takes no memory here but in a checkpoint.
+void ServerUpdates::keep_own_range() {
+  if (!has_others()) return;
+  gradients_.keep_only(own_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) slot.numbers.keep_only(own_);
+  for (const OptimizerSlot& slot : slots()) slot.numbers.keep_only(own_);
+}
+
 void ServerUpdates::synchronize() {
   if (std::exchange(synchronized_, true)) return;
   share_counts();
   if (parts_.comm.ranks() == 1) return;
   share(parts_.values);
-  share(gradients_);
-  for (const OptimizerSlot& slot : parts_.optimizer.slots()) share(slot.numbers);
-  for (const OptimizerSlot& slot : slots()) share(slot.numbers);
+  gather(gradients_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) gather(slot.numbers);
+  for (const OptimizerSlot& slot : slots()) gather(slot.numbers);
   const std::span<float> statistics =
       parts_.statistics.view({0, parts_.statistics.size()});
   parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);

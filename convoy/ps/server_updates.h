@@ -65,6 +65,9 @@ class ServerUpdates : public UpdateSource {
   /// Answers who came and went, while servers meet after an update.
   virtual void attend() {}
 
+  /// Whether all servers come together after the update of that number.
+  bool meets_after(std::size_t step) const;
+
   /// Whether to leave off waiting: one server alone may do so between updates.
   bool should_stop(const StepRequest& request) const {
     return !has_others() && request.stop_signal() != 0;
@@ -84,7 +87,7 @@ class ServerUpdates : public UpdateSource {
 
   TrainingContext parts_;
   Range own_;             // this server's, of the flat buffer
-  FlatBuffer gradients_;  // of the last update, in its range
+  FlatBuffer gradients_;  // of the last update, in its range; of all when synchronized
   WorkerLiveness liveness_;
   Stopwatch since_update_;
 
@@ -96,9 +99,10 @@ class ServerUpdates : public UpdateSource {
 
   std::vector<std::string> take_messages();
   Traffic worker_traffic() const;
-  bool meets_after(std::size_t step) const;
   void note_liveness(const std::optional<Arrival>& arrival);
   void share(FlatBuffer& numbers);
+  void gather(FlatBuffer& numbers);
+  void keep_own_range();
 
   ServiceOptions service_;
   bool synchronized_ = true;

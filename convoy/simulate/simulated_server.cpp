@@ -164,7 +164,8 @@ NextUpdate SimulatedServer::next(const StepRequest& request) {
 
 Update SimulatedServer::apply(int worker, const StepRequest& request) {
   VirtualWorker& one = at(worker);
-  const Applied applied = server_.push(worker, one.push, one.gradients, request.rates);
+  const Applied applied = server_.push(
+      worker, one.push, one.gradients.view({0, one.gradients.size()}), request.rates);
   check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
   std::swap(applied_, one.gradients);
   Update made{.rate = applied.rate,
@@ -192,7 +193,7 @@ UpdateMemory SimulatedServer::memory() const {
       (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
   const std::size_t copies = async_server_bytes(
       async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      parts_.work.layout, {0, parts_.values.size()});
+      {0, parts_.values.size()});
   return {.gradients = microbatches_.gradient_bytes() + workers_.size() * one + copies,
           .activations = network_.arena_bytes()};
 }

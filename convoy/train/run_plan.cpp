@@ -57,8 +57,8 @@ std::string memory_lines(const TrainingParts& parts) {
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
       human_bytes(buffer), human_bytes(memory.gradients),
-      human_bytes(slots * buffer + averages), human_bytes(memory.activations),
-      human_bytes(parts.evaluator.bytes()),
+      human_bytes(slots * memory.slot.value_or(buffer) + averages),
+      human_bytes(memory.activations), human_bytes(parts.evaluator.bytes()),
       human_bytes(data.train.images.size() + data.test.images.size()));
 }
 

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -84,6 +85,8 @@ using NextUpdate = std::variant<Update, NoMoreUpdates>;
 /// Bytes that are reserved.
 struct UpdateMemory {
   std::size_t gradients = 0, activations = 0;
+  /// Of each slot of the optimizer, where that is not the whole layout's.
+  std::optional<std::size_t> slot{};
 };
 
 /// What a source is. It is known once the source is made, and does not change.
@@ -120,8 +123,9 @@ class UpdateSource : public CheckpointPart {
   /// Makes the next update. Throws PeerError.
   virtual NextUpdate next(const StepRequest& request) = 0;
 
-  /// Completes values, statistics and slots on all ranks, for an evaluation or a
-  /// checkpoint. It costs nothing if no update was made since the last call.
+  /// Completes values and statistics on all ranks, gradients and slots on the first, for
+  /// an evaluation or a checkpoint. It costs nothing if no update was made since the last
+  /// call.
   virtual void synchronize() {}
 
   /// Measures the running statistics that `values` should have, over an epoch.
