@@ -85,8 +85,13 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const auto optimizer = make_optimizer(settings.optimizer.name, layout,
                                         optimizer_options(settings, layout), team);
   std::optional<ClipNorm> clip = make_clip(settings, layout, team);
-  Single strategy(values, microbatches.gradients().whole(), *optimizer,
-                  clip ? &*clip : nullptr);
+  Single strategy({.layout = layout,
+                   .values = values,
+                   .statistics = statistics,
+                   .gradients = microbatches.gradients(),
+                   .batch_stats = microbatches.batch_stats(),
+                   .optimizer = *optimizer,
+                   .clip = clip ? &*clip : nullptr});
   const Schedule schedule(schedule_options(settings, /*steps=*/1, /*steps_in_epoch=*/1));
   const MadeUpBatch batch(batch_size, model.input);
 

@@ -56,14 +56,6 @@ AsyncComm::Ticket AsyncComm::start_all_gather_parts(std::span<float> whole) {
   });
 }
 
-AsyncComm::Ticket AsyncComm::start_broadcast(std::span<std::byte> bytes, int root) {
-  return start([&](Job& job) {
-    job.kind = Kind::broadcast;
-    job.bytes = bytes;
-    job.root = root;
-  });
-}
-
 template <class Fill>
 AsyncComm::Ticket AsyncComm::start(const Fill& fill) {
   if (comm_.ranks() == 1) return do_now(fill);
@@ -145,8 +137,6 @@ void AsyncComm::run(const Job& job) {
       return comm_.reduce_scatter(*job.order, partials, job.whole);
     case Kind::all_gather_parts:
       return comm_.all_gather_parts(job.whole);
-    case Kind::broadcast:
-      return comm_.broadcast(job.bytes, job.root);
   }
 }
 

@@ -49,7 +49,6 @@ class AsyncComm {
                               std::span<const float* const> partials,
                               std::span<float> whole);
   Ticket start_all_gather_parts(std::span<float> whole);
-  Ticket start_broadcast(std::span<std::byte> bytes, int root);
 
   /// Returns when the operation is done. Throws the PeerError that ended it or one
   /// before.
@@ -62,16 +61,14 @@ class AsyncComm {
   double exposed_seconds() const;
 
  private:
-  enum class Kind { all_reduce, reduce_scatter, all_gather_parts, broadcast };
+  enum class Kind { all_reduce, reduce_scatter, all_gather_parts };
 
   struct Job {
-    Kind kind = Kind::broadcast;
+    Kind kind = Kind::all_reduce;
     const ReductionOrder* order = nullptr;
     std::array<const float*, kMostPartials> partials{};
     std::size_t partial_count = 0;
     std::span<float> whole{};
-    std::span<std::byte> bytes{};
-    int root = 0;
   };
 
   Ticket start_reduction(Kind kind, const ReductionOrder& order,

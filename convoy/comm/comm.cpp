@@ -28,8 +28,8 @@ std::size_t sum_of(std::span<const std::size_t> sizes) {
 
 std::string_view name_of(Operation operation) {
   constexpr std::array<std::string_view, kOperations> kNames = {
-      "send",       "receive",        "broadcast",  "gather", "scatter",
-      "all_gather", "reduce_scatter", "all_reduce", "barrier"};
+      "broadcast",      "gather",     "scatter", "all_gather",
+      "reduce_scatter", "all_reduce", "barrier"};
   return kNames[static_cast<std::size_t>(operation)];
 }
 
@@ -77,28 +77,6 @@ Traffic Comm::total_traffic() const {
 Range Comm::part_of(int rank, std::size_t count) const {
   return even_part(count, static_cast<std::size_t>(ranks_),
                    static_cast<std::size_t>(rank));
-}
-
-void Comm::send(std::span<const std::byte> bytes, int to, Tag tag) {
-  check(to >= 0 && to < ranks_ && to != rank_, "a message goes to another rank");
-  Counted counted(*this, Operation::send);
-  do_send(bytes, to, tag);
-  counted.sent(bytes.size());
-}
-
-void Comm::receive(std::span<std::byte> bytes, int from, Tag tag) {
-  check(from >= 0 && from < ranks_ && from != rank_, "a message is from another rank");
-  Counted counted(*this, Operation::receive);
-  do_receive(bytes, from, tag);
-  counted.received(bytes.size());
-}
-
-int Comm::receive_from_any(std::span<std::byte> bytes, Tag tag) {
-  check(ranks_ > 1, "a message is from another rank");
-  Counted counted(*this, Operation::receive);
-  const int from = do_receive_from_any(bytes, tag);
-  counted.received(bytes.size());
-  return from;
 }
 
 void Comm::clear_exchange() {

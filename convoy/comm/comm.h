@@ -28,8 +28,6 @@
 namespace convoy {
 
 enum class Operation {
-  send,
-  receive,
   broadcast,
   gather,
   scatter,
@@ -38,7 +36,7 @@ enum class Operation {
   all_reduce,
   barrier
 };
-inline constexpr std::size_t kOperations = 9;
+inline constexpr std::size_t kOperations = 7;
 
 /// As in "all_reduce".
 std::string_view name_of(Operation operation);
@@ -52,9 +50,6 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
 };
 
-/// Keeps messages of one kind apart from those of another.
-enum class Tag : std::uint32_t {};
-
 class Comm {
  public:
   Comm(int rank, int ranks);
@@ -65,11 +60,6 @@ class Comm {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   bool is_first() const { return rank_ == 0; }
-
-  void send(std::span<const std::byte> bytes, int to, Tag tag);
-  void receive(std::span<std::byte> bytes, int from, Tag tag);
-  /// From whoever sends first; returns who that was.
-  int receive_from_any(std::span<std::byte> bytes, Tag tag);
 
   void broadcast(std::span<std::byte> bytes, int root);
   /// `all` is, on the root, what the ranks gave, one after the other; `sizes` is how many
@@ -121,9 +111,6 @@ class Comm {
   Range part_of(int rank, std::size_t count) const;
 
  private:
-  virtual void do_send(std::span<const std::byte> bytes, int to, Tag tag) = 0;
-  virtual void do_receive(std::span<std::byte> bytes, int from, Tag tag) = 0;
-  virtual int do_receive_from_any(std::span<std::byte> bytes, Tag tag) = 0;
   virtual void do_exchange(const Exchange& exchange) = 0;
   virtual void do_reduce(const Reduction& reduction) = 0;
 

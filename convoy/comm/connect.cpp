@@ -16,6 +16,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/comm/gloo_comm.h"
 #include "convoy/comm/shared_comm.h"
 #include "convoy/system/file.h"
 
@@ -150,9 +151,8 @@ std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store) 
                                              .hint = "tcp works between all machines"});
     }
   }
-  auto gloo = std::make_unique<GlooComm>(options, store);
-  if (!segment) return gloo;
-  return std::make_unique<SharedComm>(std::move(segment), std::move(gloo));
+  if (segment) return std::make_unique<SharedComm>(std::move(segment));
+  return std::make_unique<GlooComm>(options, store);
 }
 
 std::string transport_library() {

@@ -3,23 +3,18 @@
 #include "convoy/comm/gloo_comm.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 
 #include "convoy/base/clock.h"
 
 namespace convoy {
 namespace {
 
-/// Slots: one for each operation, one for each tag of point-to-point messages.
+/// Slots: one per operation, and one for the sums of an all-reduce.
 constexpr std::uint64_t kFirstOperation = 16, kResults = 64;
-constexpr std::uint64_t kFirstTag = std::uint64_t{1} << 32;
 
 std::uint64_t slot_of(Operation operation) {
   return kFirstOperation + static_cast<std::uint64_t>(operation);
 }
-
-std::uint64_t slot_of(Tag tag) { return kFirstTag + static_cast<std::uint32_t>(tag); }
 
 std::span<std::byte> bytes_of(std::span<float> numbers) {
   return std::as_writable_bytes(numbers);
@@ -32,36 +27,6 @@ GlooComm::GlooComm(const CommOptions& options, KeyValueStore& store)
       mesh_(options, store),
       outgoing_(static_cast<std::size_t>(options.ranks)),
       incoming_(static_cast<std::size_t>(options.ranks)) {}
-
-void GlooComm::do_send(std::span<const std::byte> bytes, int to, Tag tag) {
-  mesh_.begin(Operation::send);
-  GlooBuffer buffer(mesh_, to, bytes);
-  buffer.send(slot_of(tag), 0, bytes.size());
-  buffer.wait_sent();
-}
-
-void GlooComm::do_receive(std::span<std::byte> bytes, int from, Tag tag) {
-  mesh_.begin(Operation::receive);
-  GlooBuffer buffer(mesh_, from, bytes);
-  buffer.receive(slot_of(tag), 0, bytes.size());
-  buffer.wait_received();
-}
-
-int GlooComm::do_receive_from_any(std::span<std::byte> bytes, Tag tag) {
-  mesh_.begin(Operation::receive);
-  std::vector<int> others(static_cast<std::size_t>(ranks()));
-  std::iota(others.begin(), others.end(), 0);
-  std::erase(others, rank());
-  const auto buffer = mesh_.data()->createUnboundBuffer(bytes.data(), bytes.size());
-  int from = -1;
-  try {
-    buffer->recv(std::move(others), slot_of(tag), 0, bytes.size());
-    buffer->waitRecv(&from, mesh_.timeout());
-  } catch (const std::exception&) {
-    mesh_.lose_any();
-  }
-  return from;
-}
 
 void GlooComm::do_exchange(const Exchange& exchange) {
   mesh_.begin(exchange.operation);

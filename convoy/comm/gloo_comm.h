@@ -28,14 +28,9 @@ class GlooComm final : public Comm {
  public:
   GlooComm(const CommOptions& options, KeyValueStore& store);
 
-  GlooMesh& mesh() { return mesh_; }
-
  private:
   class Reducing;
 
-  void do_send(std::span<const std::byte> bytes, int to, Tag tag) override;
-  void do_receive(std::span<std::byte> bytes, int from, Tag tag) override;
-  int do_receive_from_any(std::span<std::byte> bytes, Tag tag) override;
   void do_exchange(const Exchange& exchange) override;
   void do_reduce(const Reduction& reduction) override;
 

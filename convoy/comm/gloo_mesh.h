@@ -7,8 +7,7 @@
 // which, before it closes. So all ranks name the one that was lost first, and not one
 // that merely went down with it.
 //
-// A connection is used only after both ends have shown that they know what only the
-// ranks of this job can read in the store: a stranger who comes first is not let in.
+// MeshSockets makes the connections and lets no stranger in; Gloo uses them.
 
 #pragma once
 
@@ -46,13 +45,7 @@ class GlooMesh {
   /// after having told the others.
   [[noreturn]] void lose(int peer, bool silent);
 
-  /// As lose, when any rank might have answered and none did.
-  [[noreturn]] void lose_any();
-
  private:
-  std::vector<std::byte> invitation(std::span<::gloo::Context* const> contexts) const;
-  void accept(int peer, std::span<const std::byte> invitation);
-  void greet_all();
   void watch();
   int cause_of_leaving(int peer);
   void say_farewell(int cause);
@@ -60,8 +53,6 @@ class GlooMesh {
   int rank_, ranks_;
   std::chrono::milliseconds timeout_;
   Operation operation_ = Operation::barrier;
-  std::vector<std::byte> secret_;
-  std::vector<std::vector<std::byte>> secrets_;  // by rank
   std::shared_ptr<::gloo::Context> data_, lifeline_;
   std::vector<std::int32_t> farewells_;  // by rank; kNone before it came
   std::vector<std::unique_ptr<::gloo::transport::UnboundBuffer>> watches_;  // by rank

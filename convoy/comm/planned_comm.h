@@ -14,12 +14,6 @@ class PlannedComm final : public Comm {
   PlannedComm(int rank, int ranks) : Comm(rank, ranks) {}
 
  private:
-  void do_send(std::span<const std::byte>, int, Tag) override { refuse(); }
-  void do_receive(std::span<std::byte>, int, Tag) override { refuse(); }
-  int do_receive_from_any(std::span<std::byte>, Tag) override {
-    refuse();
-    return 0;
-  }
   void do_exchange(const Exchange&) override { refuse(); }
   void do_reduce(const Reduction&) override { refuse(); }
 

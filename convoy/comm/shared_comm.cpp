@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-/// ReduceRange `number` of something that is cut every `longest`.
+/// Piece `number` of something that is cut every `longest`.
 Range piece(std::size_t size, std::size_t longest, std::size_t number) {
   return {std::min(size, number * longest), std::min(size, (number + 1) * longest)};
 }
@@ -21,39 +21,15 @@ std::size_t pieces(std::size_t size, std::size_t longest) {
 
 }  // namespace
 
-SharedComm::SharedComm(std::unique_ptr<SharedSegment> segment,
-                       std::unique_ptr<GlooComm> messages)
-    : Comm(segment->rank(), segment->ranks()),
-      segment_(std::move(segment)),
-      messages_(std::move(messages)) {
+SharedComm::SharedComm(std::unique_ptr<SharedSegment> segment)
+    : Comm(segment->rank(), segment->ranks()), segment_(std::move(segment)) {
   for (int peer = 0; peer < ranks(); ++peer) {
     to_.emplace_back(*segment_, rank(), peer);
     from_.emplace_back(*segment_, peer, rank());
   }
 }
 
-void SharedComm::do_send(std::span<const std::byte> bytes, int to, Tag tag) try {
-  messages_->send(bytes, to, tag);
-} catch (const PeerError& error) {
-  segment_->announce_lost(error.rank());
-  throw;
-}
-
-void SharedComm::do_receive(std::span<std::byte> bytes, int from, Tag tag) try {
-  messages_->receive(bytes, from, tag);
-} catch (const PeerError& error) {
-  segment_->announce_lost(error.rank());
-  throw;
-}
-
-int SharedComm::do_receive_from_any(std::span<std::byte> bytes, Tag tag) try {
-  return messages_->receive_from_any(bytes, tag);
-} catch (const PeerError& error) {
-  segment_->announce_lost(error.rank());
-  throw;
-}
-
-/// ReduceRange by piece to and from all, so that no pipe stays full while its reader
+/// Piece by piece to and from all, so that no pipe stays full while its reader
 /// waits for something else.
 void SharedComm::do_exchange(const Exchange& exchange) {
   segment_->begin(exchange.operation);

@@ -9,34 +9,28 @@
 //   to each owner o       own partials of chunk k+a of o's part
 //   own part              adds the partials of chunk k; the sum to whole, and to everyone
 //   from each owner o     the sum of chunk k-a of o's part, to whole
-//
-// Messages between two ranks alone go over TCP.
 
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "convoy/comm/gloo_comm.h"
+#include "convoy/comm/comm.h"
 #include "convoy/comm/shared_pipe.h"
 
 namespace convoy {
 
 class SharedComm final : public Comm {
  public:
-  SharedComm(std::unique_ptr<SharedSegment> segment, std::unique_ptr<GlooComm> messages);
+  explicit SharedComm(std::unique_ptr<SharedSegment> segment);
 
  private:
   class Reducing;
 
-  void do_send(std::span<const std::byte> bytes, int to, Tag tag) override;
-  void do_receive(std::span<std::byte> bytes, int from, Tag tag) override;
-  int do_receive_from_any(std::span<std::byte> bytes, Tag tag) override;
   void do_exchange(const Exchange& exchange) override;
   void do_reduce(const Reduction& reduction) override;
 
   std::unique_ptr<SharedSegment> segment_;
-  std::unique_ptr<GlooComm> messages_;
   std::vector<SharedPipe> to_, from_;  // by rank; one's own are not used
   std::vector<const float*> chunk_partials_;
 };

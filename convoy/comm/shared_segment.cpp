@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/range.h"
+#include "convoy/comm/async_comm.h"
 
 namespace convoy {
 namespace {
@@ -24,6 +26,9 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 /// A pipe then fits into the cache that cores share.
 constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
+/// The smallest slot still holds one number of each partial that a rank can have.
+constexpr std::size_t kLeastSlotBytes = AsyncComm::kMostPartials * sizeof(float);
+constexpr std::size_t kCacheLine = 64;
 
 /// Looks before a wait sleeps: below a microsecond, for an answer that is being written.
 /// Looking longer takes the core from the very rank that is waited for, where there are
@@ -50,7 +55,7 @@ std::size_t pipes(int ranks) { return static_cast<std::size_t>(ranks) * ranks; }
 
 std::size_t slot_bytes_for(int ranks) {
   const std::size_t fair = kMostBytes / (pipes(ranks) * SharedSegment::kSlots);
-  return std::clamp(fair / kPage * kPage, kPage, kSlotBytes);
+  return std::clamp(fair / kCacheLine * kCacheLine, kLeastSlotBytes, kSlotBytes);
 }
 
 std::size_t counters_offset() { return kPage; }
@@ -61,7 +66,7 @@ std::size_t slots_offset(int ranks) {
 
 std::size_t size_for(int ranks) {
   return slots_offset(ranks) +
-         pipes(ranks) * SharedSegment::kSlots * slot_bytes_for(ranks);
+         round_up(pipes(ranks) * SharedSegment::kSlots * slot_bytes_for(ranks), kPage);
 }
 
 }  // namespace
@@ -187,13 +192,22 @@ void SharedSegment::require_all_alive(int peer) const {
     const int rank = static_cast<int>(lost) - 1;
     if (rank != rank_) lose(rank, "lost, another rank says");
   }
-  for (std::size_t r = 0; r < processes_.size(); ++r) {
-    pollfd process{processes_[r].get(), POLLIN, 0};
-    if (::poll(&process, 1, 0) > 0) lose(static_cast<int>(r), "its process has ended");
-  }
+  if (const int rank = ended_process(); rank >= 0) lose(rank, "its process has ended");
   if (left(peer).load() != 0) lose(peer, "has left");
 }
 
+/// The first rank of which the process has ended, or -1. One system call asks about all.
+int SharedSegment::ended_process() const {
+  std::array<pollfd, kMostRanks> asked{};
+  for (std::size_t r = 0; r < processes_.size(); ++r) {
+    asked[r] = {processes_[r].get(), POLLIN, 0};
+  }
+  if (::poll(asked.data(), processes_.size(), 0) <= 0) return -1;
+  const auto has_ended = [](const pollfd& one) { return one.revents != 0; };
+  return static_cast<int>(std::ranges::find_if(asked, has_ended) - asked.begin());
+}
+
+/// Tells all ranks which one was lost, unless they know of another.
 void SharedSegment::announce_lost(int rank) const {
   std::uint32_t nobody = 0;
   if (rank >= 0) {

@@ -33,8 +33,7 @@ struct alignas(64) SharedCounter {
 class SharedSegment {
  public:
   static constexpr std::uint32_t kSlots = 16;  // of a pipe
-  /// The most ranks for which slots of a useful size fit into a segment.
-  static constexpr int kMostRanks = 32;
+  static constexpr int kMostRanks = 256;
 
   /// Makes one. Throws InputError (storage) if the memory cannot be had.
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);
@@ -69,9 +68,6 @@ class SharedSegment {
   /// Waits until `peer` has advanced the counter to `value`. Throws PeerError.
   void wait(SharedCounter& counter, std::uint32_t value, int peer) const;
 
-  /// Tells all ranks which one was lost, unless they know of another.
-  void announce_lost(int rank) const;
-
  private:
   struct Head;
 
@@ -80,6 +76,8 @@ class SharedSegment {
   std::atomic<std::uint32_t>& left(int rank) const;
   void sleep(SharedCounter& counter, std::uint32_t seen) const;
   void require_all_alive(int peer) const;
+  int ended_process() const;
+  void announce_lost(int rank) const;
   [[noreturn]] void lose(int rank, const std::string& how) const;
 
   int rank_, ranks_;

@@ -40,142 +40,130 @@ Records::Records(RunFolder* folder, Progress* progress, const RecordOptions& opt
       progress_(progress),
       events_(events),
       options_(options),
-      epoch_watch_(*options.clock),
-      window_watch_(*options.clock),
+      window_{.sum = {}, .times = {}, .watch = Stopwatch(*options.clock)},
+      epoch_{.watch = Stopwatch(*options.clock)},
       timings_(options.ranks) {
-  window_times_.clear();
+  window_.times.clear();
 }
 
-void Records::resume(const RecordsBefore& before) {
-  start_epoch(before.epoch);
-  steps_ = steps_before_ = before.steps;
-  steps_in_this_epoch_ = before.steps_in_epoch;
-  epoch_sum_ = before.epoch_sum;
+void Records::start_epoch() {
+  window_.sum = {};
+  epoch_.images = images_;
+  epoch_.steps = 0;
+  epoch_.watch.restart();
+  window_.watch.restart();
 }
 
-void Records::start_epoch(int epoch) {
-  epoch_ = epoch;
-  steps_in_this_epoch_ = 0;
-  epoch_sum_ = window_sum_ = {};
-  images_before_epoch_ = images_;
-  seconds_of_steps_ = 0;
-  epoch_watch_.restart();
-  window_watch_.restart();
+void Records::step(const StepRecord& step) {
+  images_ += step.loss.samples;
+  window_.sum += step.loss;
+  window_.times.add(step.seconds);
+  epoch_.steps += step.seconds;
+  step_times_.add(step.seconds);
+  timings_.add(step.reports, step.first_reporter);
+  if (records_step(step.position.step)) write_step(step);
+  if (progress_ != nullptr) progress_->update(progress_state(step));
 }
 
-void Records::step(const LossSum& loss, double seconds, double learning_rate,
-                   std::span<const StepReport> ranks, std::size_t first) {
-  learning_rate_ = learning_rate;
-  ++steps_;
-  ++steps_in_this_epoch_;
-  images_ += loss.samples;
-  epoch_sum_ += loss;
-  window_sum_ += loss;
-  seconds_of_steps_ += seconds;
-  step_times_.add(seconds);
-  window_times_.add(seconds);
-  timings_.add(ranks, first);
-  if (steps_ % static_cast<std::size_t>(options_.log_every) == 0) write_step(loss);
-  if (progress_ != nullptr) progress_->update(progress_state());
-}
-
-ProgressState Records::progress_state() const {
-  const double seconds = seconds_of_epochs_ + epoch_watch_.seconds();
+ProgressState Records::progress_state(const StepRecord& step) const {
+  const double seconds = epoch_.before + epoch_.watch.seconds();
+  const std::size_t steps = step.position.step;
   const double left =
-      static_cast<double>(options_.steps - std::min(steps_, options_.steps));
+      static_cast<double>(options_.steps - std::min(steps, options_.steps));
   const double all = static_cast<double>(options_.steps);
   ProgressState state = {
-      .epoch = epoch_,
+      .epoch = step.position.epoch,
       .epochs = options_.epochs,
-      .step = steps_in_this_epoch_,
+      .step = step.position.step_in_epoch,
       .steps_in_epoch = options_.steps_in_epoch,
-      .part_done = static_cast<double>(steps_) / all,
-      .loss = epoch_sum_.mean_loss(),
-      .accuracy = epoch_sum_.accuracy(),
+      .part_done = static_cast<double>(steps) / all,
+      .loss = step.epoch_sum.mean_loss(),
+      .accuracy = step.epoch_sum.accuracy(),
       .images_per_second = rate(images_, seconds),
-      .seconds_left = seconds * left / static_cast<double>(steps_ - steps_before_)};
+      .seconds_left = seconds * left / static_cast<double>(steps - steps_before_)};
   if (!straggler_) return state;
   state.slow_rank = static_cast<int>(straggler_->rank);
   state.slow_by = straggler_->own / straggler_->elsewhere - 1;
   return state;
 }
 
-void Records::write_step(const LossSum& loss) {
+void Records::write_step(const StepRecord& step) {
   const std::vector<RankTiming> ranks = timings_.window();
-  const double images_per_second = rate(window_sum_.samples, window_watch_.seconds());
-  const double step_ms = window_times_.quantiles().p50;
+  const double images_per_second = rate(window_.sum.samples, window_.watch.seconds());
+  const double step_ms = window_.times.quantiles().p50;
   nlohmann::ordered_json line = {{"kind", "step"},
-                                 {"step", steps_},
-                                 {"epoch", epoch_},
-                                 {"loss", loss.mean_loss()},
-                                 {"accuracy", loss.accuracy()},
-                                 {"lr", learning_rate_},
+                                 {"step", step.position.step},
+                                 {"epoch", step.position.epoch},
+                                 {"loss", step.loss.mean_loss()},
+                                 {"accuracy", step.loss.accuracy()},
+                                 {"lr", step.learning_rate},
                                  {"images_per_second", images_per_second},
                                  {"step_ms", step_ms}};
-  if (gradient_norm_) line["grad_norm"] = *gradient_norm_;
-  if (more_fields_.is_object()) line.update(more_fields_);
+  if (step.gradient_norm) line["grad_norm"] = *step.gradient_norm;
+  if (step.fields.is_object()) line.update(step.fields);
   if (ranks.size() <= kMostListed) line["ranks"] = as_json(ranks);
   record(line);
   if (events_ != nullptr) {
-    events_->step({.step = steps_,
-                   .loss = loss,
-                   .learning_rate = learning_rate_,
+    events_->step({.step = step.position.step,
+                   .loss = step.loss,
+                   .learning_rate = step.learning_rate,
                    .images_per_second = images_per_second,
                    .step_ms = step_ms,
                    .ranks = ranks,
-                   .more = more_fields_});
+                   .more = step.fields});
   }
-  note_straggler(ranks);
+  note_straggler(step.position.step, ranks);
   timings_.start_window();
-  window_times_.clear();
-  window_sum_ = {};
-  window_watch_.restart();
+  window_.times.clear();
+  window_.sum = {};
+  window_.watch.restart();
 }
 
-LossSum Records::end_epoch() {
-  const double seconds = epoch_watch_.seconds();
-  seconds_of_epochs_ += seconds;
-  const double images_per_second = rate(images_ - images_before_epoch_, seconds);
+void Records::end_epoch(const TrainPosition& position, const LossSum& sum,
+                        double learning_rate) {
+  const double seconds = epoch_.watch.seconds();
+  epoch_.before += seconds;
   record({{"kind", "epoch"},
-          {"step", steps_},
-          {"epoch", epoch_},
-          {"loss", epoch_sum_.mean_loss()},
-          {"accuracy", epoch_sum_.accuracy()},
-          {"lr", learning_rate_},
+          {"step", position.step},
+          {"epoch", position.epoch},
+          {"loss", sum.mean_loss()},
+          {"accuracy", sum.accuracy()},
+          {"lr", learning_rate},
           {"seconds", seconds},
-          {"images_per_second", images_per_second}});
-  if (events_ != nullptr) events_->epoch(steps_, epoch_sum_, seconds);
-  say(epoch_line(seconds));
-  return epoch_sum_;
+          {"images_per_second", rate(images_ - epoch_.images, seconds)}});
+  if (events_ != nullptr) events_->epoch(position.step, sum, seconds);
+  say(epoch_line(position, sum, seconds));
 }
 
 /// In a form that scripts read: a change to it is a breaking change.
-std::string Records::epoch_line(double seconds) const {
+std::string Records::epoch_line(const TrainPosition& position, const LossSum& sum,
+                                double seconds) const {
   const double of_batch =
-      steps_in_this_epoch_ == 0
+      position.step_in_epoch == 0
           ? 0
-          : seconds_of_steps_ / static_cast<double>(steps_in_this_epoch_);
+          : epoch_.steps / static_cast<double>(position.step_in_epoch);
   return fmt::format(
       "{}Epoch: {}, Train Loss: {:.3f}, Train Accuracy: {:.3f}, Avg Batch Duration: "
       "{:.3f} seconds, Epoch Duration: {:.3f} seconds",
-      options_.ranks > 1 ? fmt::format("Rank: {}, ", options_.rank) : "", epoch_,
-      epoch_sum_.mean_loss(), epoch_sum_.accuracy(), of_batch, seconds);
+      options_.ranks > 1 ? fmt::format("Rank: {}, ", options_.rank) : "", position.epoch,
+      sum.mean_loss(), sum.accuracy(), of_batch, seconds);
 }
 
-void Records::evaluation(std::string_view split, const LossSum& sum, double seconds) {
+void Records::evaluation(const TrainPosition& position, std::string_view split,
+                         const LossSum& sum, double seconds) {
   record({{"kind", "eval"},
           {"split", split},
-          {"step", steps_},
-          {"epoch", epoch_},
+          {"step", position.step},
+          {"epoch", position.epoch},
           {"loss", sum.mean_loss()},
           {"accuracy", sum.accuracy()},
           {"correct", sum.correct},
           {"total", sum.samples},
           {"seconds", seconds}});
-  if (events_ != nullptr) events_->evaluation(split, steps_, sum);
-  say(fmt::format("epoch {}/{}  {:5} loss {:.4f}  accuracy {:.2f} %  ({}/{})", epoch_,
-                  options_.epochs, split, sum.mean_loss(), 100 * sum.accuracy(),
-                  sum.correct, sum.samples));
+  if (events_ != nullptr) events_->evaluation(split, position.step, sum);
+  say(fmt::format("epoch {}/{}  {:5} loss {:.4f}  accuracy {:.2f} %  ({}/{})",
+                  position.epoch, options_.epochs, split, sum.mean_loss(),
+                  100 * sum.accuracy(), sum.correct, sum.samples));
 }
 
 void Records::record(const nlohmann::ordered_json& line) {
@@ -201,12 +189,12 @@ void Records::say(std::string_view text) {
 }
 
 /// Writes to the log who is slow, when that changes.
-void Records::note_straggler(std::span<const RankTiming> ranks) {
+void Records::note_straggler(std::size_t step, std::span<const RankTiming> ranks) {
   straggler_ = find_straggler(ranks);
   if (!straggler_ || straggler_->rank == noted_) return;
   noted_ = straggler_->rank;
   if (folder_ != nullptr) {
-    folder_->log(fmt::format("step {}: {}", steps_, describe(*straggler_)));
+    folder_->log(fmt::format("step {}: {}", step, describe(*straggler_)));
   }
 }
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/train_position.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/monitor/event_records.h"
 #include "convoy/monitor/progress.h"
@@ -33,12 +33,18 @@ struct RecordOptions {
   const Clock* clock = &kSteadyClock;  // borrowed
 };
 
-/// Where a run stood that goes on.
-struct RecordsBefore {
-  std::size_t steps = 0;
-  int epoch = 0;
-  std::size_t steps_in_epoch = 0;
-  LossSum epoch_sum;
+/// One step that is done.
+struct StepRecord {
+  TrainPosition position;  // after it
+  LossSum loss;
+  LossSum epoch_sum;         // of the epoch's steps so far
+  double seconds = 0;        // from the batch to new values
+  double learning_rate = 0;  // it was made with
+  std::span<const StepReport>
+      reports{};  // what ranks from `first_reporter` on said of it
+  std::size_t first_reporter = 0;
+  std::optional<double> gradient_norm{};    // if it is known
+  nlohmann::ordered_json fields = nullptr;  // groups of numbers, by name, or null
 };
 
 class Records {
@@ -49,30 +55,24 @@ class Records {
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
           EventRecords* events = nullptr);
 
-  /// Goes on from there, in the middle of its epoch. Once, first.
-  void resume(const RecordsBefore& before);
+  /// The run resumes from there. Called once, first.
+  void begin(const TrainPosition& from) { steps_before_ = from.step; }
 
-  void start_epoch(int epoch);
+  /// An epoch begins, or is continued.
+  void start_epoch();
 
-  /// The norm of the gradient of the next step() to be recorded.
-  void gradient_norm(double norm) { gradient_norm_ = norm; }
-
-  /// Whether the next step() will be recorded; what its record is to have besides: groups
-  /// of numbers, by name, or null.
-  bool records_next() const {
-    return (steps_ + 1) % static_cast<std::size_t>(options_.log_every) == 0;
+  /// Whether that step, from 1, gets a record of its own.
+  bool records_step(std::size_t step) const {
+    return step % static_cast<std::size_t>(options_.log_every) == 0;
   }
-  void more_fields(nlohmann::ordered_json fields) { more_fields_ = std::move(fields); }
 
-  /// One step is done: its loss, how long it took from batch to new values, the learning
-  /// rate it was made with, and what ranks from `first` on said of it.
-  void step(const LossSum& loss, double seconds, double learning_rate,
-            std::span<const StepReport> ranks, std::size_t first = 0);
+  void step(const StepRecord& step);
 
-  /// The epoch is over. Returns the mean over its steps so far.
-  LossSum end_epoch();
+  /// The epoch is over; `sum` is over its steps.
+  void end_epoch(const TrainPosition& position, const LossSum& sum, double learning_rate);
 
-  void evaluation(std::string_view split, const LossSum& sum, double seconds);
+  void evaluation(const TrainPosition& position, std::string_view split,
+                  const LossSum& sum, double seconds);
 
   /// Prints a line that stays, and writes it to log.txt.
   void say(std::string_view text);
@@ -83,38 +83,42 @@ class Records {
   /// Writes summary.json, which is the last of the records.
   void summary(const nlohmann::ordered_json& summary);
 
-  std::size_t steps() const { return steps_; }
-  int epoch() const { return epoch_; }
-  std::size_t steps_in_this_epoch() const { return steps_in_this_epoch_; }
   std::size_t images() const { return images_; }  // since this process began
-  double learning_rate() const { return learning_rate_; }
-  const LossSum& epoch_sum() const { return epoch_sum_; }
   const StepTimes& step_times() const { return step_times_; }
   const RankTimings& pace() const { return timings_; }
 
  private:
-  void write_step(const LossSum& loss);
-  void note_straggler(std::span<const RankTiming> ranks);
+  /// Since the last step record.
+  struct Window {
+    LossSum sum;
+    StepTimes times;
+    Stopwatch watch;
+  };
+
+  /// Of the epochs, and of the one at hand, in this process.
+  struct EpochTimes {
+    double before = 0;       // seconds of the epochs before this one, without evaluation
+    double steps = 0;        // seconds of this epoch's steps
+    std::size_t images = 0;  // until this epoch began
+    Stopwatch watch;
+  };
+
+  void write_step(const StepRecord& step);
+  void note_straggler(std::size_t step, std::span<const RankTiming> ranks);
   void record(const nlohmann::ordered_json& line);
-  std::string epoch_line(double seconds) const;
-  ProgressState progress_state() const;
+  std::string epoch_line(const TrainPosition& position, const LossSum& sum,
+                         double seconds) const;
+  ProgressState progress_state(const StepRecord& step) const;
 
   RunFolder* folder_;
   Progress* progress_;
   EventRecords* events_;
   RecordOptions options_;
-  int epoch_ = 0;  // from 1
-  std::size_t steps_ = 0, steps_in_this_epoch_ = 0, images_ = 0;
-  std::size_t steps_before_ = 0;         // this process began
-  std::size_t images_before_epoch_ = 0;  // since it began
-  double learning_rate_ = 0;             // of the last step
-  std::optional<double> gradient_norm_;  // of the last step, if it is known
-  LossSum epoch_sum_, window_sum_;  // since the epoch began, since the last step record
-  nlohmann::ordered_json more_fields_;  // of the next record
-  Stopwatch epoch_watch_, window_watch_;
-  double seconds_of_epochs_ = 0;  // those before this one, without evaluation
-  double seconds_of_steps_ = 0;   // in this epoch
-  StepTimes step_times_, window_times_;
+  std::size_t images_ = 0;
+  std::size_t steps_before_ = 0;  // this process began
+  Window window_;
+  EpochTimes epoch_;
+  StepTimes step_times_;
   RankTimings timings_;
   std::optional<std::size_t> noted_;    // the straggler last written to the log
   std::optional<Straggler> straggler_;  // of the last window

@@ -7,21 +7,6 @@
 
 namespace convoy {
 
-LossSum& LossSum::operator+=(const LossSum& other) {
-  loss += other.loss;
-  correct += other.correct;
-  samples += other.samples;
-  return *this;
-}
-
-double LossSum::mean_loss() const {
-  return samples == 0 ? 0 : loss / static_cast<double>(samples);
-}
-
-double LossSum::accuracy() const {
-  return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
-}
-
 SoftmaxLoss::SoftmaxLoss(const StageContext& context, float smoothing)
     : classes_(context.src.size()),
       smoothing_(smoothing),

@@ -12,19 +12,9 @@
 #include <vector>
 
 #include "convoy/network/stage.h"
+#include "convoy/params/loss_sum.h"
 
 namespace convoy {
-
-/// Sums over samples, exact where they are integers. Microbatches and ranks add them up.
-struct LossSum {
-  double loss = 0;
-  std::size_t correct = 0;
-  std::size_t samples = 0;
-
-  LossSum& operator+=(const LossSum& other);
-  double mean_loss() const;
-  double accuracy() const;
-};
 
 class SoftmaxLoss {
  public:

@@ -54,7 +54,6 @@ class WinogradPlan {
   std::size_t tiles() const {
     return static_cast<std::size_t>(tiles_high_) * tiles_wide_;
   }
-  int tiles_wide() const { return tiles_wide_; }
 
   /// Chunks of a pass over `packs` packs.
   std::size_t chunks(std::size_t packs) const;

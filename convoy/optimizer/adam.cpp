@@ -57,9 +57,8 @@ void Adam::update(Range range, FlatBuffer& values, const ScaledGradients& gradie
       Factors factors = factors_;
       factors.rate *= manner.rate_factor;
       kernel(factors, decoupled ? static_cast<float>(kept) : manner.weight_decay,
-             part.size(), gradients.numbers.data() + part.begin, gradients.scale,
-             mean_.data() + part.begin, square_.data() + part.begin,
-             values.data() + part.begin);
+             part.size(), gradients.at(part), gradients.scale, mean_.data() + part.begin,
+             square_.data() + part.begin, values.data() + part.begin);
     });
   });
 }

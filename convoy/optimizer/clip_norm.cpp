@@ -39,18 +39,18 @@ ClipNorm::ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam&
       sums_((layout.size() + kOptimizerChunk - 1) / kOptimizerChunk),
       team_(team) {}
 
-float ClipNorm::scale(const FlatBuffer& gradients) {
+float ClipNorm::scale(std::span<const float> gradients) {
   add_up({0, sums_.size()}, gradients);
   return finish();
 }
 
-void ClipNorm::add_up(Range chunks, const FlatBuffer& gradients) {
+void ClipNorm::add_up(Range chunks, std::span<const float> gradients) {
   const Range range = {chunks.begin * kOptimizerChunk,
                        std::min(chunks.end * kOptimizerChunk, size_)};
   run_chunks(team_, range, [&](Range chunk) {
     double sum = 0;
     counted_.visit(chunk, [&](Range part, const GroupOptions&) {
-      sum += sum_of_squares(gradients.view(part));
+      sum += sum_of_squares(gradients.subspan(part.begin, part.size()));
     });
     sums_[chunk.begin / kOptimizerChunk] = sum;
   });

@@ -36,10 +36,14 @@ class ClipNorm {
   ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team);
 
   /// What the gradients are to be multiplied with.
-  float scale(const FlatBuffer& gradients);
+  float scale(std::span<const float> gradients);
+  float scale(const FlatBuffer& gradients) { return scale(gradients.numbers()); }
 
   /// Chunk c has the elements from c * kOptimizerChunk on.
-  void add_up(Range chunks, const FlatBuffer& gradients);
+  void add_up(Range chunks, std::span<const float> gradients);
+  void add_up(Range chunks, const FlatBuffer& gradients) {
+    add_up(chunks, gradients.numbers());
+  }
   /// Of squares, by chunk.
   std::span<double> sums() { return sums_; }
   /// The scale. Requires: every chunk's sum is there.

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,12 +23,22 @@ struct OptimizerSlot {
   FlatBuffer& numbers;
 };
 
-/// Gradients, borrowed, and what each of them is multiplied with before it is used.
+/// Gradients of the layout or of a range of it, borrowed, and what each of them is
+/// multiplied with before it is used.
 struct ScaledGradients {
-  ScaledGradients(const FlatBuffer& numbers, float scale = 1)
-      : numbers(numbers), scale(scale) {}
+  ScaledGradients(const FlatBuffer& whole, float scale = 1)
+      : ScaledGradients(whole.numbers(), 0, scale) {}
+  /// `begin` is where in the layout they begin.
+  ScaledGradients(std::span<const float> numbers, std::size_t begin, float scale = 1)
+      : numbers(numbers), begin(begin), scale(scale) {}
 
-  const FlatBuffer& numbers;
+  /// Where the range begins.
+  const float* at(Range range) const {
+    return numbers.subspan(range.begin - begin, range.size()).data();
+  }
+
+  std::span<const float> numbers;
+  std::size_t begin;
   float scale;
 };
 
@@ -41,8 +52,7 @@ class Optimizer {
   /// All that a checkpoint has to keep, besides the number of the step.
   virtual std::vector<OptimizerSlot> slots() = 0;
 
-  /// UpdateSource the values in `range` from the gradients there. Each element once a
-  /// step.
+  /// Updates the values in `range` from the gradients there. Each element once per step.
   virtual void update(Range range, FlatBuffer& values,
                       const ScaledGradients& gradients) = 0;
 };

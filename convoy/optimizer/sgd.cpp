@@ -42,8 +42,8 @@ void Sgd::update(Range range, FlatBuffer& values, const ScaledGradients& gradien
     stretches_.visit(chunk, [&](Range part, const GroupOptions& manner) {
       const Factors factors = {options_.rate * manner.rate_factor, options_.momentum,
                                manner.weight_decay, gradients.scale};
-      kernel(factors, part.size(), gradients.numbers.data() + part.begin,
-             velocity_.data() + part.begin, values.data() + part.begin);
+      kernel(factors, part.size(), gradients.at(part), velocity_.data() + part.begin,
+             values.data() + part.begin);
     });
   });
 }

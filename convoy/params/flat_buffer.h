@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FlatBuffer: the numbers of a layout: values, gradients, or an optimizer's state.
+//
+// Offsets are those of the layout, also where only a range of it is used, as by one of
+// several parameter servers: memory is taken where numbers are written, and keep_only()
+// gives back the rest.
 
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "convoy/base/aligned.h"
+#include "convoy/base/lazy_buffer.h"
 #include "convoy/base/range.h"
 #include "convoy/base/sha256.h"
 #include "convoy/params/layout.h"
@@ -16,13 +20,16 @@ namespace convoy {
 
 class FlatBuffer {
  public:
-  /// All zero, padding included.
+  /// All zero, padding included, and without memory before they are written.
   explicit FlatBuffer(const Layout& layout) : numbers_(layout.size()) {}
 
   float* data() { return numbers_.data(); }
   const float* data() const { return numbers_.data(); }
   std::size_t size() const { return numbers_.size(); }
   std::span<const float> numbers() const { return numbers_.span(); }
+
+  /// All others are zero from here on and take no memory.
+  void keep_only(Range range) { numbers_.keep_only(range); }
 
   std::span<float> view(Range range) {
     return numbers_.span().subspan(range.begin, range.size());
@@ -32,7 +39,7 @@ class FlatBuffer {
   }
 
  private:
-  AlignedBuffer<float> numbers_;
+  LazyBuffer numbers_;
 };
 
 /// What a trained network is: its parameters and running statistics, borrowed.

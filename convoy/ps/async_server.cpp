@@ -11,12 +11,11 @@
 
 namespace convoy {
 
-std::size_t async_server_bytes(const AsyncServerOptions& options, const Layout& layout,
-                               Range own) {
+std::size_t async_server_bytes(const AsyncServerOptions& options, Range own) {
   const Compensation kind = options.compensation.kind;
   if (kind == Compensation::none) return 0;
   const std::size_t copies = options.batches.size() * own.size() * sizeof(float);
-  return copies + DelayCompensation::bytes(kind, layout);
+  return copies + DelayCompensation::bytes(kind, own);
 }
 
 AsyncServer::AsyncServer(const AsyncServerOptions& options, const ServedRange& served,
@@ -57,7 +56,7 @@ void AsyncServer::keep_copy(Worker& worker) {
   });
 }
 
-Applied AsyncServer::push(int worker, const Push& push, FlatBuffer& gradients,
+Applied AsyncServer::push(int worker, const Push& push, std::span<float> gradients,
                           const StepRates& rates) {
   Worker& pusher = at(worker);
   if (push.sequence < pusher.done) return {.fate = PushFate::repeated};
@@ -95,7 +94,7 @@ double AsyncServer::scaled_rate(double rate, std::uint64_t staleness) const {
   return rate / static_cast<double>(staleness);
 }
 
-void AsyncServer::update(const Worker& worker, FlatBuffer& gradients,
+void AsyncServer::update(const Worker& worker, std::span<float> gradients,
                          const StepRates& rates) {
   const auto& [layout, own, values, optimizer, clip] = served_;
   if (compensation_) {
@@ -103,7 +102,7 @@ void AsyncServer::update(const Worker& worker, FlatBuffer& gradients,
   }
   optimizer.start_step(version_, rates);
   const float scale = clip == nullptr ? 1.0f : clip->scale(gradients);
-  optimizer.update(own, values, {gradients, scale});
+  optimizer.update(own, values, {gradients, own.begin, scale});
 }
 
 void AsyncServer::advance(Worker& worker) {
@@ -142,12 +141,6 @@ std::vector<std::uint64_t> AsyncServer::sequences() const {
   std::vector<std::uint64_t> found;
   for (const Worker& worker : workers_) found.push_back(worker.done);
   return found;
-}
-
-std::uint64_t AsyncServer::batches_done() const {
-  std::uint64_t sum = 0;
-  for (const Worker& worker : workers_) sum += worker.done;
-  return sum;
 }
 
 bool AsyncServer::is_done(int worker) const { return is_done(at(worker)); }

@@ -62,8 +62,7 @@ struct Applied {
 };
 
 /// Of what a server keeps beside values and optimizer.
-std::size_t async_server_bytes(const AsyncServerOptions& options, const Layout& layout,
-                               Range own);
+std::size_t async_server_bytes(const AsyncServerOptions& options, Range own);
 
 class AsyncServer {
  public:
@@ -74,8 +73,8 @@ class AsyncServer {
   /// The worker's next batch, or that it has done all of them.
   Assignment pull(int worker);
 
-  /// Makes an update of gradients, of the whole layout, which it may change in its range.
-  Applied push(int worker, const Push& push, FlatBuffer& gradients,
+  /// Makes an update of gradients, which are those of its range and may be changed.
+  Applied push(int worker, const Push& push, std::span<float> gradients,
                const StepRates& rates);
 
   /// Whether the worker may pull now. Those that are connected and have batches left hold
@@ -83,12 +82,10 @@ class AsyncServer {
   bool may_go_on(int worker) const;
   void set_connected(int worker, bool is_connected);
 
-  /// UpdateSource that the values have had.
+  /// Updates that the values have had.
   std::uint64_t version() const { return version_; }
   /// By worker: batches that it has done.
   std::vector<std::uint64_t> sequences() const;
-  /// Of all workers together.
-  std::uint64_t batches_done() const;
   bool is_done(int worker) const;
   bool is_done() const;
 
@@ -115,7 +112,7 @@ class AsyncServer {
   std::string fault_of(const Worker& worker, const Push& push) const;
   void keep_copy(Worker& worker);
   double scaled_rate(double rate, std::uint64_t staleness) const;
-  void update(const Worker& worker, FlatBuffer& gradients, const StepRates& rates);
+  void update(const Worker& worker, std::span<float> gradients, const StepRates& rates);
   void advance(Worker& worker);
   void find_slowest();
 

@@ -79,14 +79,16 @@ DelayCompensation::DelayCompensation(const Layout& layout,
 }
 
 void DelayCompensation::compensate(Range range, const FlatBuffer& values,
-                                   std::span<const float> pulled, FlatBuffer& gradients) {
-  check(pulled.size() == range.size(), "what was pulled is of the range");
+                                   std::span<const float> pulled,
+                                   std::span<float> gradients) {
+  check(pulled.size() == range.size() && gradients.size() == range.size(),
+        "what was pulled and pushed is of the range");
   run_chunks(team_, range, [&](Range chunk) {
     visit_parts(parts_, chunk, [&](Range part) {
       compensate_part(part.size(),
                       {.values = values.data() + part.begin,
                        .pulled = pulled.data() + (part.begin - range.begin),
-                       .gradients = gradients.data() + part.begin,
+                       .gradients = gradients.data() + (part.begin - range.begin),
                        .squares = square_ ? square_->data() + part.begin : nullptr});
     });
   });
@@ -111,8 +113,8 @@ std::vector<OptimizerSlot> DelayCompensation::slots() {
   return {{"compensation_sq", *square_}};
 }
 
-std::size_t DelayCompensation::bytes(Compensation kind, const Layout& layout) {
-  return kind == Compensation::dc_asgd_adaptive ? layout.size() * sizeof(float) : 0;
+std::size_t DelayCompensation::bytes(Compensation kind, Range range) {
+  return kind == Compensation::dc_asgd_adaptive ? range.size() * sizeof(float) : 0;
 }
 
 }  // namespace convoy

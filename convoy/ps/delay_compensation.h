@@ -45,16 +45,16 @@ class DelayCompensation {
   DelayCompensation(const Layout& layout, const CompensationOptions& options,
                     ThreadTeam& team);
 
-  /// Changes the gradients in `range`. `pulled` has that range alone of the values that
-  /// they were computed with. Padding is left as it is.
+  /// Changes gradients, which are those of `range`, as is `pulled`, the values that they
+  /// were computed with. Padding is left as it is.
   void compensate(Range range, const FlatBuffer& values, std::span<const float> pulled,
-                  FlatBuffer& gradients);
+                  std::span<float> gradients);
 
   /// All that a checkpoint has to keep.
   std::vector<OptimizerSlot> slots();
 
-  /// Of the state: what `kind` needs for a layout.
-  static std::size_t bytes(Compensation kind, const Layout& layout);
+  /// Of the state: what `kind` needs for a range.
+  static std::size_t bytes(Compensation kind, Range range);
 
  private:
   /// Where a part begins in each of the buffers.

@@ -19,10 +19,16 @@ PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
       server_(async_server_options(parts.settings, parts.work.layout, schedule_),
               {parts.work.layout, own_, parts.values, parts.optimizer, parts.clip},
               parts.team),
-      pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {}
-
-std::size_t PsAsync::samples_per_epoch() const {
-  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+      pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {
+  const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
+  describe({.strategy = kPsAsync,
+            .steps_per_epoch = schedule_.per_epoch(),
+            .samples_per_epoch = schedule_.per_epoch() * batch,
+            .microbatches = schedule_.microbatches,
+            .workers = workers(),
+            .memory = memory(),
+            .plan = plan(),
+            .gradients = &gradients_});
 }
 
 std::vector<std::size_t> PsAsync::partials() const {
@@ -33,15 +39,16 @@ std::vector<std::size_t> PsAsync::microbatches_by_worker() const {
   return std::vector<std::size_t>(workers(), schedule_.microbatches);
 }
 
-std::optional<Update> PsAsync::make(const StepRequest& order) {
+NextUpdate PsAsync::next(const StepRequest& request) {
   while (true) {
-    const auto arrival = next_arrival();
+    const auto arrival = next_arrival(request);
     if (!arrival) {
-      if (should_stop(order) || nobody_is_left()) return std::nullopt;
+      if (should_stop(request)) return NoMoreUpdates{};
+      if (const auto missing = missing_workers()) return NoMoreUpdates{*missing};
     } else if (arrival->kind != Arrival::Kind::push) {
       receive(*arrival);
-    } else if (auto made = apply(*arrival, order)) {
-      return made;
+    } else if (auto update = apply(*arrival, request)) {
+      return *std::move(update);
     }
   }
 }
@@ -68,10 +75,10 @@ void PsAsync::receive(const Arrival& arrival) {
   release_waiting();
 }
 
-std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& order) {
+std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& request) {
   const int worker = arrival.worker;
-  std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
-  const Applied applied = server_.push(worker, arrival.push, gradients_, order.rates);
+  const Applied applied =
+      server_.push(worker, arrival.push, arrival.gradients, request.rates);
   if (applied.fate == PushFate::refused) {
     port().refuse(worker, applied.why);
     return std::nullopt;
@@ -81,18 +88,20 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
     return std::nullopt;
   }
   Update made{.rate = applied.rate, .first_reporter = static_cast<std::size_t>(worker)};
-  for (const MicrobatchLoss& microbatch : arrival.push.microbatches) {
-    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-  }
+  for (const LossSum& microbatch : arrival.push.microbatches) made.loss += microbatch;
   follow(arrival.statistics, std::min(made.loss.samples, schedule_.microbatches));
   note(worker, arrival.push);
+  if (meets_after(request.position.step)) {
+    std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
+  }
   give_work(worker);
   release_waiting();
   made.reports = reports().subspan(made.first_reporter, 1);
   made.diverged = !std::isfinite(made.loss.loss);
   made.seconds = since_update_.seconds();
   since_update_.restart();
-  agree(order, made);
+  if (request.is_recorded) made.fields = take_staleness_fields(server_.staleness());
+  agree(request, made);
   return made;
 }
 
@@ -111,9 +120,9 @@ void PsAsync::release_waiting() {
   for (const int worker : std::exchange(waiting_, {})) give_work(worker);
 }
 
-/// Whether those with batches left have been missing for too long. Others are not held up
-/// by them, but at the end there is nobody else.
-bool PsAsync::nobody_is_left() {
+/// Those with batches left, if all of them have been missing for too long. Others are not
+/// held up by them, but at the end there is nobody else.
+std::optional<std::string> PsAsync::missing_workers() const {
   const ClusterSettings& cluster = parts_.settings.cluster;
   std::string missing;
   bool any_came = false;
@@ -122,15 +131,14 @@ bool PsAsync::nobody_is_left() {
     any_came = any_came || came;
     if (server_.is_done(worker)) continue;
     const double limit = came ? cluster.operation_timeout : cluster.timeout;
-    if (liveness_.seconds_missing(worker) < limit) return false;
+    if (liveness_.seconds_missing(worker) < limit) return std::nullopt;
     missing += fmt::format("{}worker {}", missing.empty() ? "" : ", ", worker);
   }
-  if (missing.empty()) return false;
+  if (missing.empty()) return std::nullopt;
   if (!any_came) throw PeerError(parts_.comm.ranks(), "no worker has come");
   missing += " did not come back";
   if (has_others()) throw PeerError(kAnyRank, missing);  // they leave at other steps
-  missing_ = missing;
-  return true;
+  return missing;
 }
 
 /// Servers that have made as many updates need not have made the same ones.
@@ -179,9 +187,9 @@ void PsAsync::restore(const nlohmann::ordered_json& state, std::size_t step) {
 
 UpdateMemory PsAsync::memory() const {
   const std::size_t copies = async_server_bytes(
-      async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      parts_.work.layout, own_);
-  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies};
+      async_server_options(parts_.settings, parts_.work.layout, schedule_), own_);
+  return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies,
+          .slot = own_.size() * sizeof(float)};
 }
 
 std::string PsAsync::plan() const {
@@ -191,18 +199,14 @@ std::string PsAsync::plan() const {
       "{}\n"
       "batch     {} samples a push, each an update of its own; compensation {}\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
-      parts_.comm.ranks() == 1 ? "" : "s", strategy(), parts_.settings.data.partition,
+      parts_.comm.ranks() == 1 ? "" : "s", kPsAsync, parts_.settings.data.partition,
       ps.max_staleness, parts_.settings.train.batch_size, ps.compensation);
 }
 
-nlohmann::ordered_json PsAsync::step_fields() {
-  return take_staleness_fields(server_.staleness());
-}
-
-nlohmann::ordered_json PsAsync::summary_fields() const {
-  nlohmann::ordered_json fields = ServerUpdates::summary_fields();
-  fields["staleness"] = staleness_json(server_.staleness());
-  return fields;
+UpdateTelemetry PsAsync::telemetry() const {
+  UpdateTelemetry telemetry = ServerUpdates::telemetry();
+  telemetry.summary_fields["staleness"] = staleness_json(server_.staleness());
+  return telemetry;
 }
 
 }  // namespace convoy

@@ -14,19 +14,11 @@ class PsAsync final : public ServerUpdates {
  public:
   PsAsync(const TrainingContext& parts, const ServiceOptions& service);
 
-  std::string strategy() const override { return kPsAsync; }
-  std::size_t per_epoch() const override { return schedule_.per_epoch(); }
-  std::size_t samples_per_epoch() const override;
-  std::size_t microbatches() const override { return schedule_.microbatches; }
-  std::optional<Update> make(const StepRequest& order) override;
-  std::optional<std::string> reason_to_end() const override { return missing_; }
+  NextUpdate next(const StepRequest& request) override;
   nlohmann::ordered_json state() const override;
   void restore(const nlohmann::ordered_json& state, std::size_t step) override;
   std::vector<OptimizerSlot> slots() override { return server_.slots(); }
-  UpdateMemory memory() const override;
-  std::string plan() const override;
-  nlohmann::ordered_json step_fields() override;
-  nlohmann::ordered_json summary_fields() const override;
+  UpdateTelemetry telemetry() const override;
 
  private:
   void share_counts() override;
@@ -36,16 +28,17 @@ class PsAsync final : public ServerUpdates {
   std::vector<std::size_t> microbatches_by_worker() const override;
   void attend() override;
   void receive(const Arrival& arrival);
-  std::optional<Update> apply(const Arrival& arrival, const StepRequest& order);
+  std::optional<Update> apply(const Arrival& arrival, const StepRequest& request);
   void give_work(int worker);
   void release_waiting();
-  bool nobody_is_left();
+  std::optional<std::string> missing_workers() const;
+  UpdateMemory memory() const;
+  std::string plan() const;
 
   WorkerSchedule schedule_;
   AsyncServer server_;
-  std::vector<std::uint64_t> pushes_;   // [server][worker] applied, as last told
-  std::vector<int> waiting_;            // workers too far ahead
-  std::optional<std::string> missing_;  // who did not come back, if that ends the run
+  std::vector<std::uint64_t> pushes_;  // [server][worker] applied, as last told
+  std::vector<int> waiting_;           // workers too far ahead
 };
 
 }  // namespace convoy

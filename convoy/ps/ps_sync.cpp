@@ -15,14 +15,19 @@ namespace convoy {
 PsSync::PsSync(const TrainingContext& parts, const ServiceOptions& service)
     : ServerUpdates(parts, service),
       order_(microbatch_count(parts.settings, service.workers), service.workers),
-      samples_(
-          samples_of_microbatches(parts.settings, parts.work, order_.microbatches())),
       pushed_(workers()),
-      kept_(2 * workers()) {}
-
-std::size_t PsSync::per_epoch() const {
-  const auto batch = static_cast<std::size_t>(parts_.settings.train.batch_size);
-  return (samples_ + batch - 1) / batch;
+      kept_(2 * workers()) {
+  const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
+  const std::size_t samples =
+      samples_of_microbatches(parts.settings, parts.work, order_.microbatches());
+  describe({.strategy = kPsSync,
+            .steps_per_epoch = (samples + batch - 1) / batch,
+            .samples_per_epoch = samples,
+            .microbatches = order_.microbatches(),
+            .workers = workers(),
+            .memory = memory(),
+            .plan = plan(),
+            .gradients = &gradients_});
 }
 
 std::vector<std::size_t> PsSync::partials() const {
@@ -45,14 +50,15 @@ void PsSync::assign(int worker, std::size_t step) {
   port().assign(worker, {.sequence = step, .version = step}, own_values());
 }
 
-std::optional<Update> PsSync::make(const StepRequest& order) {
-  for (const int worker : std::exchange(waiting_, {})) assign(worker, order.step);
+NextUpdate PsSync::next(const StepRequest& request) {
+  const std::size_t step = request.position.step;
+  for (const int worker : std::exchange(waiting_, {})) assign(worker, step);
   std::ranges::fill(pushed_, std::nullopt);
   while (!all_there()) {
-    if (const auto arrival = next_arrival()) {
-      take(*arrival, order.step);
-    } else if (should_stop(order)) {
-      return std::nullopt;
+    if (const auto arrival = next_arrival(request)) {
+      take(*arrival, step);
+    } else if (should_stop(request)) {
+      return NoMoreUpdates{};
     } else {
       check_liveness();
     }
@@ -60,14 +66,14 @@ std::optional<Update> PsSync::make(const StepRequest& order) {
   // Nobody updates before all have all pushes: else a worker could not do the batch again
   // with the values it was of, if it died before the last of them had its push.
   meet([&] {
-    while (const auto arrival = waiting_arrival()) take(*arrival, order.step);
+    while (const auto arrival = waiting_arrival()) take(*arrival, step);
   });
-  Update made{.rate = order.rates.rate, .reports = reports()};
-  made.loss = update(order);
+  Update made{.rate = request.rates.rate, .reports = reports()};
+  made.loss = update(request);
   made.diverged = !std::isfinite(made.loss.loss);
   made.seconds = since_update_.seconds();
   since_update_.restart();
-  agree(order, made);
+  agree(request, made);
   return made;
 }
 
@@ -138,19 +144,17 @@ void PsSync::add(std::span<const std::span<const float>> pushed,
   order_.add(partials, sum);
 }
 
-LossSum PsSync::update(const StepRequest& order) {
+LossSum PsSync::update(const StepRequest& request) {
   LossSum loss;
   std::vector<std::span<const float>> gradients, statistics;
   for (const auto& arrival : pushed_) {
     gradients.push_back(arrival->gradients);
     statistics.push_back(arrival->statistics);
-    for (const MicrobatchLoss& microbatch : arrival->push.microbatches) {
-      loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-    }
+    for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
   add(gradients, gradients_.view(own_));
   const float scale = parts_.clip == nullptr ? 1.0f : parts_.clip->scale(gradients_);
-  parts_.optimizer.start_step(order.step, order.rates);
+  parts_.optimizer.start_step(request.position.step, request.rates);
   parts_.optimizer.update(own_, parts_.values, {gradients_, scale});
   if (is_first() && parts_.statistics.size() > 0) {
     std::vector<float> found(parts_.statistics.size());
@@ -161,7 +165,8 @@ LossSum PsSync::update(const StepRequest& order) {
 }
 
 UpdateMemory PsSync::memory() const {
-  return {.gradients = own_.size() * sizeof(float) + port_bytes()};
+  return {.gradients = own_.size() * sizeof(float) + port_bytes(),
+          .slot = own_.size() * sizeof(float)};
 }
 
 std::string PsSync::plan() const {
@@ -170,7 +175,7 @@ std::string PsSync::plan() const {
       "batch     {} samples an update in {} micro-batch{}: the same bits as on one "
       "rank\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
-      parts_.comm.ranks() == 1 ? "" : "s", strategy(), with_commas(own_.size()),
+      parts_.comm.ranks() == 1 ? "" : "s", kPsSync, with_commas(own_.size()),
       with_commas(parts_.work.layout.size()), parts_.settings.train.batch_size,
       order_.microbatches(), order_.microbatches() == 1 ? "" : "es");
 }

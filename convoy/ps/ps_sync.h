@@ -15,13 +15,7 @@ class PsSync final : public ServerUpdates {
  public:
   PsSync(const TrainingContext& parts, const ServiceOptions& service);
 
-  std::string strategy() const override { return kPsSync; }
-  std::size_t per_epoch() const override;
-  std::size_t samples_per_epoch() const override { return samples_; }
-  std::size_t microbatches() const override { return order_.microbatches(); }
-  std::optional<Update> make(const StepRequest& order) override;
-  UpdateMemory memory() const override;
-  std::string plan() const override;
+  NextUpdate next(const StepRequest& request) override;
 
  private:
   std::vector<std::size_t> partials() const override;
@@ -31,11 +25,13 @@ class PsSync final : public ServerUpdates {
   void ask_again(int worker, std::size_t step);
   void check_liveness() const;
   bool all_there() const;
-  LossSum update(const StepRequest& order);
+  LossSum update(const StepRequest& request);
   void add(std::span<const std::span<const float>> pushed, std::span<float> sum) const;
 
+  UpdateMemory memory() const;
+  std::string plan() const;
+
   ReductionOrder order_;
-  std::size_t samples_;
   std::vector<std::optional<Arrival>> pushed_;  // by worker, of this step
   std::vector<std::vector<float>> kept_;        // by worker: copies of what it pushed
   std::vector<int> waiting_;                    // workers to be assigned the next step

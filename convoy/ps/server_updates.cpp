@@ -87,30 +87,26 @@ void ServerUpdates::begin() {
             const std::lock_guard lock(mutex_);
             messages_.push_back(line);
           }});
+  keep_own_range();
   if (service_.on_open) service_.on_open();
   since_update_.restart();
 }
 
-/// On the server's own thread.
-void ServerUpdates::say_messages() {
-  std::vector<std::string> lines;
-  {
-    const std::lock_guard lock(mutex_);
-    lines.swap(messages_);
-  }
-  if (!say_) return;
-  for (const std::string& line : lines) say_(line);
+/// What the port's threads have said since the last call.
+std::vector<std::string> ServerUpdates::take_messages() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(messages_, {});
 }
 
-/// What each worker pushes and pulls has a place here, and one that is shared with it:
-/// all are taken for workers of this machine.
+/// What each worker pushes and pulls has a place, here or in memory that is shared with
+/// it.
 std::size_t ServerUpdates::port_bytes() const {
   const std::size_t statistics = is_first() ? parts_.statistics.size() : 0;
   std::size_t floats = 0;
   for (const std::size_t count : partials()) {
     floats += (count + 1) * own_.size() + count * statistics;
   }
-  return 2 * floats * sizeof(float);
+  return floats * sizeof(float);
 }
 
 Traffic ServerUpdates::worker_traffic() const {
@@ -118,11 +114,11 @@ Traffic ServerUpdates::worker_traffic() const {
   return {.bytes_sent = port_->bytes_sent(), .bytes_received = port_->bytes_received()};
 }
 
-std::optional<Arrival> ServerUpdates::next_arrival() {
+std::optional<Arrival> ServerUpdates::next_arrival(const StepRequest& request) {
   const Stopwatch watch;
   std::optional<Arrival> arrival = port_->next(kMoment);
   seconds_waited_ += watch.seconds();
-  say_messages();
+  for (const std::string& line : take_messages()) request.log(line);
   note_liveness(arrival);
   return arrival;
 }
@@ -154,18 +150,19 @@ void ServerUpdates::meet(const std::function<void()>& meanwhile) {
 
 /// One server decides by itself; several, who are not at the same update at the same
 /// time, do so where all of them come by.
-void ServerUpdates::agree(const StepRequest& order, Update& update) {
-  complete_ = false;
-  const int signal = order.stop_signal();
+void ServerUpdates::agree(const StepRequest& request, Update& update) {
+  if (std::exchange(synchronized_, false)) keep_own_range();
+  update.worker_traffic = worker_traffic();
+  const int signal = request.stop_signal();
   if (parts_.comm.ranks() == 1) {
     update.stop_signal = signal;
-    update.gather_resources = order.gather_resources;
+    update.gather_resources = request.gather_resources;
     return;
   }
   const bool diverged = std::exchange(update.diverged, false);
   told_.stop_signal = std::max<std::int64_t>(told_.stop_signal, signal);
   told_.diverged = told_.diverged || diverged ? 1 : 0;
-  if (!meets_after(order.step)) return;
+  if (!meets_after(request.position.step)) return;
   meet([this] { attend(); });
   std::vector<ServerStatus> all(static_cast<std::size_t>(parts_.comm.ranks()));
   parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
@@ -183,7 +180,7 @@ bool ServerUpdates::meets_after(std::size_t step) const {
   const std::size_t done = step + 1;
   const auto saved_every = static_cast<std::size_t>(settings.checkpoint.every_steps);
   return done % static_cast<std::size_t>(settings.train.log_every) == 0 ||
-         done % per_epoch() == 0 ||
+         done % description().steps_per_epoch == 0 ||
          done == static_cast<std::size_t>(settings.train.max_steps) ||
          (saved_every > 0 && done % saved_every == 0);
 }
@@ -195,14 +192,34 @@ void ServerUpdates::share(FlatBuffer& numbers) {
   }
 }
 
-void ServerUpdates::complete() {
-  if (std::exchange(complete_, true)) return;
+/// Everyone's range, on the first server alone: who writes checkpoints.
+void ServerUpdates::gather(FlatBuffer& numbers) {
+  std::vector<std::size_t> sizes;
+  for (int server = 0; server < parts_.comm.ranks(); ++server) {
+    const Range range = server_range(parts_.work.layout, server, parts_.comm.ranks());
+    sizes.push_back(range.size() * sizeof(float));
+  }
+  const Range all = is_first() ? Range{0, numbers.size()} : Range{0, 0};
+  parts_.comm.gather(std::as_bytes(std::span<const float>(numbers.view(own_))),
+                     std::as_writable_bytes(numbers.view(all)), sizes, /*root=*/0);
+}
+
+/// What others have of gradients and optimizer takes no memory here but in a checkpoint.
+void ServerUpdates::keep_own_range() {
+  if (!has_others()) return;
+  gradients_.keep_only(own_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) slot.numbers.keep_only(own_);
+  for (const OptimizerSlot& slot : slots()) slot.numbers.keep_only(own_);
+}
+
+void ServerUpdates::synchronize() {
+  if (std::exchange(synchronized_, true)) return;
   share_counts();
   if (parts_.comm.ranks() == 1) return;
   share(parts_.values);
-  share(gradients_);
-  for (const OptimizerSlot& slot : parts_.optimizer.slots()) share(slot.numbers);
-  for (const OptimizerSlot& slot : slots()) share(slot.numbers);
+  gather(gradients_);
+  for (const OptimizerSlot& slot : parts_.optimizer.slots()) gather(slot.numbers);
+  for (const OptimizerSlot& slot : slots()) gather(slot.numbers);
   const std::span<float> statistics =
       parts_.statistics.view({0, parts_.statistics.size()});
   parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
@@ -223,18 +240,22 @@ void ServerUpdates::note(int worker, const Push& push) {
                       .exposed_seconds = push.exchange_seconds};
 }
 
-void ServerUpdates::finish(ExitCode code, const std::string& reason) {
+std::vector<std::string> ServerUpdates::finish(ExitCode code, const std::string& reason) {
   const double wait =
       std::min(kToLeave + 2 * longest_batch_, parts_.settings.cluster.operation_timeout);
   port_->finish({.over = true, .code = code, .reason = reason}, milliseconds_of(wait));
-  say_messages();
+  return take_messages();
 }
 
-nlohmann::ordered_json ServerUpdates::summary_fields() const {
-  return {
-      {"servers", parts_.comm.ranks()},
-      {"bytes", {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
-      {"slept_seconds", slept_}};
+UpdateTelemetry ServerUpdates::telemetry() const {
+  return {.exposed = seconds_waited_,
+          .slept_by_worker = slept_,
+          .worker_traffic = worker_traffic(),
+          .summary_fields = {
+              {"servers", parts_.comm.ranks()},
+              {"bytes",
+               {{"sent", port_->bytes_sent()}, {"received", port_->bytes_received()}}},
+              {"slept_seconds", slept_}}};
 }
 
 }  // namespace convoy

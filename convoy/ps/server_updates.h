@@ -27,26 +27,16 @@ struct ServiceOptions {
   int workers = 1;
   std::string token{};
   std::shared_ptr<Listener> listener{};  // none: it is only planned, not run
-  /// ServerStatus as soon as workers are answered.
+  /// Called as soon as workers are answered.
   std::function<void()> on_open = nullptr;
 };
 
 class ServerUpdates : public UpdateSource {
  public:
-  std::size_t workers() const override { return liveness_.workers(); }
   void begin() override;
-  void start_epoch(int, std::size_t) override {}
-  void complete() override;
-  const FlatBuffer& gradients() override { return gradients_; }
-  void update_bn(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
-  void finish(ExitCode code, const std::string& reason) override;
-  void tell_messages_to(std::function<void(const std::string&)> say) override {
-    say_ = std::move(say);
-  }
-  std::vector<double> slept_by_worker() const override { return slept_; }
-  Traffic worker_traffic() const override;
-  UpdateSeconds seconds() const override { return {.exposed = seconds_waited_}; }
-  nlohmann::ordered_json summary_fields() const override;
+  void synchronize() override;
+  std::vector<std::string> finish(ExitCode code, const std::string& reason) override;
+  UpdateTelemetry telemetry() const override;
 
  protected:
   /// Throws InputError for settings that do not go with it.
@@ -59,23 +49,28 @@ class ServerUpdates : public UpdateSource {
   virtual std::vector<std::size_t> partials() const = 0;
   virtual std::vector<std::size_t> microbatches_by_worker() const = 0;
 
+  std::size_t workers() const { return liveness_.workers(); }
+
   /// The next arrival, if one comes within a moment. Knows who is there.
-  std::optional<Arrival> next_arrival();
+  std::optional<Arrival> next_arrival(const StepRequest& request);
   /// The same of one that is there now; of those who came or went only.
   std::optional<Arrival> waiting_arrival();
   std::optional<Arrival> waiting_change();
 
-  /// What all servers know of the update that was made, the one after `order.step`.
-  void agree(const StepRequest& order, Update& update);
+  /// Adds what all servers know of the update that was made.
+  void agree(const StepRequest& request, Update& update);
 
   /// Returns when all servers have come here; now and then calls `meanwhile` until then.
   void meet(const std::function<void()>& meanwhile);
   /// Answers who came and went, while servers meet after an update.
   virtual void attend() {}
 
+  /// Whether all servers come together after the update of that number.
+  bool meets_after(std::size_t step) const;
+
   /// Whether to leave off waiting: one server alone may do so between updates.
-  bool should_stop(const StepRequest& order) const {
-    return !has_others() && order.stop_signal() != 0;
+  bool should_stop(const StepRequest& request) const {
+    return !has_others() && request.stop_signal() != 0;
   }
 
   /// New running statistics from what `microbatches` micro-batches found.
@@ -92,7 +87,7 @@ class ServerUpdates : public UpdateSource {
 
   TrainingContext parts_;
   Range own_;             // this server's, of the flat buffer
-  FlatBuffer gradients_;  // of the last update, in its range
+  FlatBuffer gradients_;  // of the last update, in its range; of all when synchronized
   WorkerLiveness liveness_;
   Stopwatch since_update_;
 
@@ -102,20 +97,21 @@ class ServerUpdates : public UpdateSource {
     std::int64_t stop_signal = 0, diverged = 0;
   };
 
-  void say_messages();
-  bool meets_after(std::size_t step) const;
+  std::vector<std::string> take_messages();
+  Traffic worker_traffic() const;
   void note_liveness(const std::optional<Arrival>& arrival);
   void share(FlatBuffer& numbers);
+  void gather(FlatBuffer& numbers);
+  void keep_own_range();
 
   ServiceOptions service_;
-  bool complete_ = true;
+  bool synchronized_ = true;
   ServerStatus told_;
   double seconds_waited_ = 0;
   std::vector<StepReport> reports_;  // by worker, the last
   std::vector<double> slept_;        // by worker, in all
   double longest_batch_ = 0;         // seconds, of any worker
-  std::function<void(const std::string&)> say_;
-  std::mutex mutex_;  // of the messages, which the port's threads add
+  std::mutex mutex_;                 // of the messages, which the port's threads add
   std::vector<std::string> messages_;
   std::unique_ptr<ServerPort> port_;  // the first to go: its threads have messages
 };

@@ -116,10 +116,7 @@ Push Worker::compute(const Assignment& next) {
             .data_seconds = loader_.seconds_waited() - reported_data_seconds_,
             .slept_seconds = compute_timer_.last_seconds_slept()};
   reported_data_seconds_ = loader_.seconds_waited();
-  for (const LossSum& microbatch : microbatches_.losses()) {
-    push.microbatches.push_back(
-        {microbatch.loss, microbatch.correct, microbatch.samples});
-  }
+  push.microbatches.assign(microbatches_.losses().begin(), microbatches_.losses().end());
   return push;
 }
 

@@ -69,7 +69,7 @@ std::uint64_t push_length(const HelloBody& sizes) {
 }
 
 std::uint64_t shared_push_length(const HelloBody& sizes) {
-  return sizeof(PushHead) + sizes.microbatches * sizeof(MicrobatchLoss);
+  return sizeof(PushHead) + sizes.microbatches * sizeof(LossSum);
 }
 
 std::uint64_t assignment_length(std::size_t values) {

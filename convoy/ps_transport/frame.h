@@ -8,7 +8,7 @@
 //   hello       worker   HelloBody
 //   admitted    server   WelcomeBody
 //   refused     server   settings u64, length of found u64, found, expected
-//   push        worker   PushHead, a MicrobatchLoss a micro-batch, gradients, statistics
+//   push        worker   PushHead, one LossSum per micro-batch, gradients, statistics
 //   assignment  server   AssignmentHead, values
 //   shared_push, shared_assignment: the same, but that the numbers are in memory which
 //               both share (shared_numbers.h)
@@ -86,8 +86,8 @@ struct AssignmentHead {
 
 static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
                   sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
-                  sizeof(AssignmentHead) == 16 && sizeof(MicrobatchLoss) == 24 &&
-                  std::is_trivially_copyable_v<MicrobatchLoss>,
+                  sizeof(AssignmentHead) == 16 && sizeof(LossSum) == 24 &&
+                  std::is_trivially_copyable_v<LossSum>,
               "no padding travels");
 
 /// Why a worker is not served, as it will say itself.

@@ -15,16 +15,9 @@
 #include <vector>
 
 #include "convoy/base/exit_code.h"
+#include "convoy/params/loss_sum.h"
 
 namespace convoy {
-
-/// Sums over the samples of one micro-batch.
-struct MicrobatchLoss {
-  double loss = 0;
-  std::uint64_t correct = 0, samples = 0;
-
-  bool operator==(const MicrobatchLoss&) const = default;
-};
 
 struct Push {
   std::uint64_t sequence = 0;   // of the worker's batches, from 0
@@ -34,8 +27,7 @@ struct Push {
   double data_seconds = 0;      // waited for the batch
   double slept_seconds = 0;     // of a delay that was injected
   double exchange_seconds = 0;  // of the exchange before this one
-  std::vector<MicrobatchLoss>
-      microbatches{};  // of the worker's own micro-batches, in order
+  std::vector<LossSum> microbatches{};  // of the worker's own micro-batches, in order
 
   bool operator==(const Push&) const = default;
 };

@@ -23,7 +23,7 @@ void ServerLine::introduce(const HelloBody& hello) {
 
 void ServerLine::send_push(std::span<const FrameStream::Part> parts, std::size_t words) {
   if (shared) {
-    stream.put(parts.subspan(words), shared->pushed());
+    stream.put(parts.subspan(words), std::as_writable_bytes(shared->pushed()));
     stream.send(FrameKind::shared_push, parts.first(words));
   } else {
     stream.send(FrameKind::push, parts);
@@ -88,7 +88,8 @@ Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& valu
 Assignment ServerLine::take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
   if (!shared || length != assignment_length(0)) lose("it sent what no server sends");
   const Assignment assignment = receive_batch();
-  stream.take(std::as_writable_bytes(values.view(range)), shared->values());
+  stream.take(std::as_writable_bytes(values.view(range)),
+              std::as_bytes(shared->values()));
   return assignment;
 }
 

@@ -20,7 +20,7 @@
 namespace convoy {
 
 struct ServerLine {
-    std::string name;  // "parameter server 0 at 10.0.0.2:4711"
+  std::string name;  // "parameter server 0 at 10.0.0.2:4711"
   int number = 0;
   Range range;  // of the values that it has
   FrameStream stream;

@@ -10,9 +10,11 @@
 //     port.assign(arrival->worker, assignment, values);
 //   }
 //
-// A worker's numbers stay where they were received until it is assigned its next batch:
-// nothing is copied on the way in. assign() copies the values, so that a worker sees
-// whole updates only, and returns at once. A worker may leave, be lost and come back at
+// A worker's numbers stay where they were received until it is assigned its next batch.
+// A worker of the same machine has put them into memory that it shares with the server,
+// and they are used from there: one copy. assign() copies the values, into that memory if
+// there is one, so that a worker sees whole updates only, and returns at once; the worker
+// copies them from there to its own. A worker may leave, be lost and come back at
 // any time. Whoever does not know the token, or sends what no worker would, is refused,
 // logged and cut off, and changes nothing.
 
@@ -40,7 +42,7 @@ struct ServerPortOptions {
   std::vector<std::size_t> partials{};  // by worker: how many of each come with a push
   std::vector<std::size_t> microbatches{};  // by worker: how many losses come with a push
   std::chrono::milliseconds silence = std::chrono::seconds(60);  // that ends a session
-  /// ServerStatus in one line who came, left, was lost or was refused, and why. By any
+  /// Says in one line who came, left, was lost or was refused, and why. By any
   /// thread, one at a time.
   std::function<void(const std::string&)> log = nullptr;
 };
@@ -53,6 +55,7 @@ struct Arrival {
   Push push{};                    // of a push, as are these
   std::span<float> gradients{};   // [partial][element]; the server may write to them
   std::span<float> statistics{};  // [partial][element]
+  std::shared_ptr<const void> memory{};  // which both are in, if the worker shares it
 };
 
 /// One thread calls next(), next_change(), assign(), refuse() and finish(); the rest is

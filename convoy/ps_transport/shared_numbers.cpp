@@ -32,18 +32,18 @@ std::uint64_t machine_number() {
 }
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
-    : pushed_bytes_(whole_lines(pushed_floats(sizes))),
-      values_bytes_(whole_lines(sizes.gradients)),
-      memory_(kLine + pushed_bytes_ + values_bytes_),
+    : pushed_floats_(pushed_floats(sizes)),
+      values_floats_(sizes.gradients),
+      memory_(kLine + whole_lines(pushed_floats_) + whole_lines(values_floats_)),
       key_(random_key()) {
   std::memcpy(memory_.data(), &key_, sizeof(key_));
 }
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
-    : pushed_bytes_(whole_lines(pushed_floats(sizes))),
-      values_bytes_(whole_lines(sizes.gradients)),
+    : pushed_floats_(pushed_floats(sizes)),
+      values_floats_(sizes.gradients),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
-              kLine + pushed_bytes_ + values_bytes_) {
+              kLine + whole_lines(pushed_floats_) + whole_lines(values_floats_)) {
   std::memcpy(&key_, memory_.data(), sizeof(key_));
   // The descriptor's number may be another's by now.
   if (key_ != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
@@ -56,12 +56,14 @@ WelcomeBody SharedNumbers::welcome() const {
           .key = key_};
 }
 
-std::span<std::byte> SharedNumbers::pushed() const {
-  return {memory_.data() + kLine, pushed_bytes_};
+float* SharedNumbers::at(std::size_t byte) const {
+  return reinterpret_cast<float*>(memory_.data() + byte);
 }
 
-std::span<std::byte> SharedNumbers::values() const {
-  return {memory_.data() + kLine + pushed_bytes_, values_bytes_};
+std::span<float> SharedNumbers::pushed() const { return {at(kLine), pushed_floats_}; }
+
+std::span<float> SharedNumbers::values() const {
+  return {at(kLine + whole_lines(pushed_floats_)), values_floats_};
 }
 
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,

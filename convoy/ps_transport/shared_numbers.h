@@ -33,11 +33,13 @@ class SharedNumbers {
   WelcomeBody welcome() const;
 
   /// Gradients, then statistics.
-  std::span<std::byte> pushed() const;
-  std::span<std::byte> values() const;
+  std::span<float> pushed() const;
+  std::span<float> values() const;
 
  private:
-  std::size_t pushed_bytes_, values_bytes_;
+  float* at(std::size_t byte) const;
+
+  std::size_t pushed_floats_, values_floats_;
   SharedMemory memory_;
   std::uint64_t key_;  // which the memory begins with
 };

@@ -16,7 +16,6 @@
 namespace convoy {
 namespace {
 
-
 constexpr int kBeatsInATimeout = 4;
 
 InputError not_admitted(const std::string& where, Handshake outcome) {

@@ -206,21 +206,20 @@ void WorkerSession::take_push(bool shared) {
   stream_.receive(std::as_writable_bytes(std::span(push.microbatches)));
   shares_ = shared;
   if (!shares_) shared_.reset();  // it was not found
-  receive_numbers(context_.slots.gradients(worker_), context_.slots.statistics(worker_));
+  receive_numbers();
   owes_ = true;
-  context_.slots.deposit(worker_, std::move(push));
+  context_.slots.deposit(worker_, std::move(push), shared_);
 }
 
-void WorkerSession::receive_numbers(std::span<float> gradients,
-                                    std::span<float> statistics) {
-  const auto first = std::as_writable_bytes(gradients);
-  const auto second = std::as_writable_bytes(statistics);
+/// What is shared is there already, and stays there.
+void WorkerSession::receive_numbers() {
+  const auto gradients = std::as_writable_bytes(context_.slots.gradients(worker_));
+  const auto statistics = std::as_writable_bytes(context_.slots.statistics(worker_));
   if (shares_) {
-    stream_.take(first, shared_->pushed());
-    stream_.take(second, shared_->pushed().subspan(first.size()));
+    context_.traffic.received += gradients.size() + statistics.size();
   } else {
-    stream_.receive(first);
-    stream_.receive(second);
+    stream_.receive(gradients);
+    stream_.receive(statistics);
   }
 }
 
@@ -248,7 +247,7 @@ void WorkerSession::say(const Answer& answer) {
   const std::array<FrameStream::Part, 2> parts{
       bytes_in(head), std::as_bytes(context_.slots.values(worker_))};
   if (shares_) {
-    stream_.put(std::span(parts).last(1), shared_->values());
+    context_.traffic.sent += parts.back().size();
     stream_.send(FrameKind::shared_assignment, parts.front());
   } else {
     stream_.send(FrameKind::assignment, parts);

@@ -60,7 +60,7 @@ class WorkerSession : public WorkerLine {
   bool wait_for_worker();
   bool take_frame();
   void take_push(bool shared);
-  void receive_numbers(std::span<float> gradients, std::span<float> statistics);
+  void receive_numbers();
   void answer();
   void say(const Answer& answer);
   void end(const std::string& how, bool said_goodbye);
@@ -78,7 +78,7 @@ class WorkerSession : public WorkerLine {
   // The thread's alone, once it runs.
   int worker_ = -1;
   HelloBody sizes_;
-  std::unique_ptr<SharedNumbers> shared_;  // if the worker is on this machine
+  std::shared_ptr<SharedNumbers> shared_;  // if the worker is on this machine
   bool shares_ = false;                    // as its last push has shown
   std::chrono::milliseconds beat_{1000};
   bool owes_ = true;  // an answer

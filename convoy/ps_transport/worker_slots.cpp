@@ -25,9 +25,9 @@ WorkerSlots::WorkerSlots(const ServerPortOptions& options) {
         "a server knows what each worker will push");
   for (const std::size_t partials : options.partials) {
     auto slot = std::make_unique<Slot>();
-    slot->gradients = AlignedBuffer<float>(partials * options.gradients);
-    slot->statistics = AlignedBuffer<float>(partials * options.statistics);
-    slot->values = AlignedBuffer<float>(options.gradients);
+    slot->gradients = LazyBuffer(partials * options.gradients);
+    slot->statistics = LazyBuffer(partials * options.statistics);
+    slot->values = LazyBuffer(options.gradients);
     slots_.push_back(std::move(slot));
   }
 }
@@ -71,12 +71,14 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
   Slot& slot = at(worker);
   check(values.size() == slot.values.size(),
         "the values are those of the server's range");
+  std::shared_ptr<SharedNumbers> shared;  // its session may end meanwhile
   {
     const std::lock_guard lock(mutex_);
     if (!may_answer(slot)) return;
+    shared = slot.shared;
   }
   // Nobody reads them before there is an answer: the copy holds up no other session.
-  std::ranges::copy(values, slot.values.data());
+  std::ranges::copy(values, shared ? shared->values().data() : slot.values.data());
   const std::lock_guard lock(mutex_);
   slot.owes = false;
   if (!slot.line || slot.seen != slot.session) return;
@@ -117,6 +119,7 @@ bool WorkerSlots::enter(int worker, WorkerLine& line) {
   slot.line = &line;
   ++slot.session;
   slot.owes = slot.was_told = false;
+  slot.shared.reset();
   slot.waits = true;
   slot.answer = {};
   if (over_) {
@@ -160,16 +163,22 @@ Answer WorkerSlots::take_answer(int worker) {
   return answer;
 }
 
-void WorkerSlots::deposit(int worker, Push push) {
+void WorkerSlots::deposit(int worker, Push push, std::shared_ptr<SharedNumbers> shared) {
   const std::lock_guard lock(mutex_);
   Slot& slot = at(worker);
   slot.waits = true;
+  slot.shared = std::move(shared);
+  const std::size_t gradients = slot.gradients.size();
   if (over_) return slot.line->wake();
   queue({.kind = Arrival::Kind::push,
          .worker = worker,
          .push = std::move(push),
-         .gradients = slot.gradients.span(),
-         .statistics = slot.statistics.span()});
+         .gradients =
+             slot.shared ? slot.shared->pushed().first(gradients) : slot.gradients.span(),
+         .statistics = slot.shared ? slot.shared->pushed().subspan(gradients,
+                                                                   slot.statistics.size())
+                                   : slot.statistics.span(),
+         .memory = slot.shared});
 }
 
 void WorkerSlots::leave(int worker, bool said_goodbye) {

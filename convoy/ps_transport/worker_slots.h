@@ -26,8 +26,9 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/aligned.h"
+#include "convoy/base/lazy_buffer.h"
 #include "convoy/ps_transport/server_port.h"
+#include "convoy/ps_transport/shared_numbers.h"
 
 namespace convoy {
 
@@ -74,8 +75,9 @@ class WorkerSlots {
   /// holder lives.
   bool enter(int worker, WorkerLine& line);
   Answer take_answer(int worker);
-  /// Queues what now is in gradients() and statistics().
-  void deposit(int worker, Push push);
+  /// Queues a push. Its numbers are in `shared`, where the answer's values shall go, or,
+  /// if that is null, in gradients() and statistics().
+  void deposit(int worker, Push push, std::shared_ptr<SharedNumbers> shared);
   /// Frees the slot. A loss, unless it was told that the run is over.
   void leave(int worker, bool said_goodbye);
 
@@ -85,14 +87,15 @@ class WorkerSlots {
 
  private:
   struct Slot {
-    AlignedBuffer<float> gradients, statistics, values;
-    WorkerLine* line = nullptr;  // of the session that holds it
-    std::uint64_t session = 0;   // its number, from 1
-    std::uint64_t seen = 0;      // the session whose arrival the server saw last
-    bool owes = false;           // the server has seen what it has not answered
-    bool waits = false;          // the worker waits for an answer
-    bool was_told = false;       // that the run is over
-    Answer answer{};             // for the worker
+    LazyBuffer gradients{0}, statistics{0}, values{0};  // of a worker elsewhere
+    std::shared_ptr<SharedNumbers> shared{};            // of one that shares memory
+    WorkerLine* line = nullptr;                         // of the session that holds it
+    std::uint64_t session = 0;                          // its number, from 1
+    std::uint64_t seen = 0;  // the session whose arrival the server saw last
+    bool owes = false;       // the server has seen what it has not answered
+    bool waits = false;      // the worker waits for an answer
+    bool was_told = false;   // that the run is over
+    Answer answer{};         // for the worker
   };
   struct Queued {
     Arrival arrival;

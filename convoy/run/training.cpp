@@ -10,15 +10,22 @@
 #include <ctime>
 #include <memory>
 
+#include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/resume.h"
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/planned_comm.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/job/rank_variables.h"
+#include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
 #include "convoy/run/uploads.h"
 #include "convoy/setup/setting_arguments.h"
+#include "convoy/setup/workload.h"
 #include "convoy/system/cpu.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
+#include "convoy/updates/local_updates.h"
 
 namespace convoy {
 namespace {

@@ -12,18 +12,11 @@
 namespace convoy {
 namespace {
 
-/// One rank alone, with the micro-batches of all.
-Settings alone(const Settings& settings, int ranks) {
-  Settings copy = settings;
-  copy.train.microbatches = static_cast<int>(microbatch_count(settings, ranks));
-  copy.strategy.name = "single";
-  copy.inject = {};
-  return copy;
-}
-
-TrainingContext with_settings(const TrainingContext& parts, const Settings& settings) {
-  return {settings,     parts.comm,       parts.work,      parts.team,
-          parts.values, parts.statistics, parts.optimizer, parts.clip};
+/// One rank alone computes the micro-batches of all, and nothing delays it.
+LocalUpdateOptions alone(const Settings& settings, int ranks) {
+  return {.strategy = "single",
+          .microbatches = microbatch_count(settings, ranks),
+          .delay = Delay({}, settings.train.seed, /*rank=*/0)};
 }
 
 /// A machine whose time follows from FLOPs: backward takes two forwards.
@@ -57,11 +50,10 @@ CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t 
 }  // namespace
 
 SimulatedRanks::SimulatedRanks(const TrainingContext& parts, int ranks)
-    : alone_(alone(parts.settings, ranks)),
+    : LocalUpdates(parts, alone(parts.settings, ranks)),
       parts_(parts),
       strategy_(strategy_name(parts.settings, ranks)),
-      order_(static_cast<std::size_t>(alone_.train.microbatches), ranks),
-      local_(with_settings(parts, alone_)),
+      order_(description().microbatches, ranks),
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
       cost_(cost()),
@@ -70,6 +62,12 @@ SimulatedRanks::SimulatedRanks(const TrainingContext& parts, int ranks)
   for (int rank = 0; rank < ranks; ++rank) {
     delays_.push_back(make_delay(parts.settings, rank, ranks));
   }
+  UpdateDescription described = description();
+  described.strategy = strategy_;
+  described.workers = delays_.size();
+  described.plan = plan();
+  described.clock = &clock_;
+  describe(described);
 }
 
 /// What the exchange adds to a step: of ranks that are all as fast.
@@ -89,16 +87,21 @@ StepCost SimulatedRanks::cost() const {
                               Microbatches::most_samples(batch, order_.microbatches())));
 }
 
-std::optional<Update> SimulatedRanks::make(const StepRequest& order) {
-  std::optional<Update> made = local_.make(order);
-  if (!made) return made;
+NextUpdate SimulatedRanks::next(const StepRequest& request) {
+  NextUpdate next = LocalUpdates::next(request);
+  if (auto* update = std::get_if<Update>(&next)) {
+    take_time(request.position.step, *update);
+  }
+  return next;
+}
+
+void SimulatedRanks::take_time(std::size_t step, Update& update) {
   double slowest = 0;
   for (int rank = 0; rank < order_.ranks(); ++rank) {
     const MicrobatchPart part{order_.microbatches(), order_.microbatches_of(rank)};
     const double computing =
-        times_.seconds(rank, order.step, part.samples(made->loss.samples).size());
-    const double slept =
-        delays_[static_cast<std::size_t>(rank)].seconds(order.step, computing);
+        times_.seconds(rank, step, part.samples(update.loss.samples).size());
+    const double slept = delays_[static_cast<std::size_t>(rank)].seconds(step, computing);
     StepReport& report = reports_[static_cast<std::size_t>(rank)];
     report = {.own_seconds = computing + slept,
               .exposed_seconds = cost_.exposed,
@@ -110,10 +113,9 @@ std::optional<Update> SimulatedRanks::make(const StepRequest& order) {
     report.exposed_seconds += slowest - report.own_seconds;
   }
   exposed_ += reports_.front().exposed_seconds;
-  made->seconds = slowest + cost_.exposed;
-  clock_.advance_to(clock_.seconds() + made->seconds);
-  made->reports = reports_;
-  return made;
+  update.seconds = slowest + cost_.exposed;
+  clock_.advance_to(clock_.seconds() + update.seconds);
+  update.reports = reports_;
 }
 
 std::string SimulatedRanks::plan() const {
@@ -122,7 +124,7 @@ std::string SimulatedRanks::plan() const {
       "cluster   {} virtual rank{}, strategy {}\n"
       "clock     virtual: {:.4g} ms a batch alone ({}), {:.4g} us, {:.4g} Gbit/s; the "
       "exchange adds {:.4g} ms\n"
-      "batch     {} samples an update in {} microbatches: the same bits as on real "
+      "batch     {} samples an update in {} micro-batches: the same bits as on real "
       "ranks\n",
       order_.ranks(), order_.ranks() == 1 ? "" : "s", strategy_,
       batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
@@ -130,10 +132,12 @@ std::string SimulatedRanks::plan() const {
       settings.train.batch_size, order_.microbatches());
 }
 
-nlohmann::ordered_json SimulatedRanks::summary_fields() const {
-  return {{"simulated", true},
-          {"virtual_seconds", clock_.seconds()},
-          {"bytes_sent_a_step", cost_.sent}};
+UpdateTelemetry SimulatedRanks::telemetry() const {
+  return {.exposed = exposed_,
+          .slept_by_worker = slept_,
+          .summary_fields = {{"simulated", true},
+                             {"virtual_seconds", clock_.seconds()},
+                             {"bytes_sent_a_step", cost_.sent}}};
 }
 
 }  // namespace convoy

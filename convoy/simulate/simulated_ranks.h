@@ -14,42 +14,23 @@
 
 namespace convoy {
 
-class SimulatedRanks final : public UpdateSource {
+class SimulatedRanks final : public LocalUpdates {
  public:
   SimulatedRanks(const TrainingContext& parts, int ranks);
 
-  std::string strategy() const override { return strategy_; }
-  std::size_t per_epoch() const override { return local_.per_epoch(); }
-  std::size_t samples_per_epoch() const override { return local_.samples_per_epoch(); }
-  std::size_t microbatches() const override { return local_.microbatches(); }
-  std::size_t workers() const override { return delays_.size(); }
-
-  void begin() override { local_.begin(); }
-  void start_epoch(int epoch, std::size_t first) override {
-    local_.start_epoch(epoch, first);
-  }
-  std::optional<Update> make(const StepRequest& order) override;
-  const FlatBuffer& gradients() override { return local_.gradients(); }
-  void update_bn(int epoch, std::size_t step, const FlatBuffer& values,
-                 FlatBuffer& statistics) override {
-    local_.update_bn(epoch, step, values, statistics);
-  }
-
-  const Clock& clock() const override { return clock_; }
-  UpdateSeconds seconds() const override { return {.exposed = exposed_}; }
-  std::vector<double> slept_by_worker() const override { return slept_; }
-  UpdateMemory memory() const override { return local_.memory(); }
-  std::string plan() const override;
-  nlohmann::ordered_json summary_fields() const override;
+  NextUpdate next(const StepRequest& request) override;
+  UpdateTelemetry telemetry() const override;
 
  private:
   StepCost cost() const;
 
-  Settings alone_;  // those of the one rank that computes it all
+  /// Makes up the time of an update, and what each rank says of it.
+  void take_time(std::size_t step, Update& update);
+  std::string plan() const;
+
   TrainingContext parts_;
-  std::string strategy_;
-  ReductionOrder order_;
-  LocalUpdates local_;
+  std::string strategy_;  // of the virtual ranks
+  ReductionOrder order_;  // over them
   ComputeTimes times_;
   std::vector<Delay> delays_;  // by rank
   StepCost cost_;

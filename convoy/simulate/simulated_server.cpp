@@ -69,10 +69,16 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
   for (int worker = 0; worker < workers; ++worker) {
     workers_.emplace_back(parts, make_delay(parts.settings, worker, workers));
   }
-}
-
-std::size_t SimulatedServer::samples_per_epoch() const {
-  return per_epoch() * static_cast<std::size_t>(parts_.settings.train.batch_size);
+  const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
+  describe({.strategy = kPsAsync,
+            .steps_per_epoch = schedule_.per_epoch(),
+            .samples_per_epoch = schedule_.per_epoch() * batch,
+            .microbatches = schedule_.microbatches,
+            .workers = workers_.size(),
+            .memory = memory(),
+            .plan = plan(),
+            .gradients = &applied_,
+            .clock = &clock_});
 }
 
 /// Of a push, and of the values that go back.
@@ -138,39 +144,36 @@ void SimulatedServer::compute(int worker, const Assignment& next) {
                     nobody_);
   seconds_computing_ += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
-  for (const LossSum& microbatch : microbatches_.losses()) {
-    one.push.microbatches.push_back(
-        {microbatch.loss, microbatch.correct, microbatch.samples});
-  }
+  one.push.microbatches.assign(microbatches_.losses().begin(),
+                               microbatches_.losses().end());
   std::ranges::copy(microbatches_.gradients().whole().numbers(), one.gradients.data());
   std::ranges::copy(microbatches_.batch_stats().whole().numbers(), one.statistics.data());
 }
 
-std::optional<Update> SimulatedServer::make(const StepRequest& order) {
+NextUpdate SimulatedServer::next(const StepRequest& request) {
   while (!events_.empty()) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
-    if (event.kind == EventKind::arrived) return apply(event.worker, order);
+    if (event.kind == EventKind::arrived) return apply(event.worker, request);
     const double arrives = dirac(at(event.worker).up, message_bytes(), to_server_,
                                  message_bytes(), events_.now());
     events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
-  return std::nullopt;
+  return NoMoreUpdates{};
 }
 
-std::optional<Update> SimulatedServer::apply(int worker, const StepRequest& order) {
+Update SimulatedServer::apply(int worker, const StepRequest& request) {
   VirtualWorker& one = at(worker);
-  const Applied applied = server_.push(worker, one.push, one.gradients, order.rates);
+  const Applied applied = server_.push(
+      worker, one.push, one.gradients.view({0, one.gradients.size()}), request.rates);
   check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
   std::swap(applied_, one.gradients);
   Update made{.rate = applied.rate,
               .seconds = events_.now() - last_update_,
               .first_reporter = static_cast<std::size_t>(worker),
-              .stop_signal = order.stop_signal(),
-              .gather_resources = order.gather_resources};
-  for (const MicrobatchLoss& microbatch : one.push.microbatches) {
-    made.loss += {microbatch.loss, microbatch.correct, microbatch.samples};
-  }
+              .stop_signal = request.stop_signal(),
+              .gather_resources = request.gather_resources};
+  for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
   made.diverged = !std::isfinite(made.loss.loss);
   last_update_ = events_.now();
   seconds_really_ = since_begin_.seconds();
@@ -181,6 +184,7 @@ std::optional<Update> SimulatedServer::apply(int worker, const StepRequest& orde
                        parts_.statistics.view({0, parts_.statistics.size()}));
   give_work(worker);
   release_waiting();
+  if (request.is_recorded) made.fields = step_fields();
   return made;
 }
 
@@ -189,7 +193,7 @@ UpdateMemory SimulatedServer::memory() const {
       (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
   const std::size_t copies = async_server_bytes(
       async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      parts_.work.layout, {0, parts_.values.size()});
+      {0, parts_.values.size()});
   return {.gradients = microbatches_.gradient_bytes() + workers_.size() * one + copies,
           .activations = network_.arena_bytes()};
 }
@@ -201,11 +205,10 @@ std::string SimulatedServer::plan() const {
       "bound {}\n"
       "clock     virtual: {:.4g} ms a batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
       "batch     {} samples a push, each an update of its own; compensation {}\n",
-      workers_.size(), workers_.size() == 1 ? "" : "s", strategy(),
-      settings.data.partition, settings.ps.max_staleness,
-      batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
-      settings.sim.latency_us, settings.sim.bandwidth_gbps, settings.train.batch_size,
-      settings.ps.compensation);
+      workers_.size(), workers_.size() == 1 ? "" : "s", kPsAsync, settings.data.partition,
+      settings.ps.max_staleness, batch_milliseconds(settings, parts_.work.model),
+      settings.sim.compute_kind, settings.sim.latency_us, settings.sim.bandwidth_gbps,
+      settings.train.batch_size, settings.ps.compensation);
 }
 
 nlohmann::ordered_json SimulatedServer::step_fields() {
@@ -214,13 +217,19 @@ nlohmann::ordered_json SimulatedServer::step_fields() {
   return fields;
 }
 
-nlohmann::ordered_json SimulatedServer::summary_fields() const {
-  return {{"simulated", true},
-          {"virtual_seconds", clock_.seconds()},
-          {"wall_seconds", seconds_really_},
-          {"computing_seconds", seconds_computing_},
-          {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
-          {"staleness", staleness_json(server_.staleness())}};
+UpdateTelemetry SimulatedServer::telemetry() const {
+  UpdateTelemetry telemetry;
+  for (const VirtualWorker& worker : workers_) {
+    telemetry.slept_by_worker.push_back(worker.slept);
+  }
+  telemetry.summary_fields = {
+      {"simulated", true},
+      {"virtual_seconds", clock_.seconds()},
+      {"wall_seconds", seconds_really_},
+      {"computing_seconds", seconds_computing_},
+      {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
+      {"staleness", staleness_json(server_.staleness())}};
+  return telemetry;
 }
 
 }  // namespace convoy

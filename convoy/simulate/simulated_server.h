@@ -28,30 +28,10 @@ class SimulatedServer final : public UpdateSource {
  public:
   SimulatedServer(const TrainingContext& parts, int workers);
 
-  std::string strategy() const override { return kPsAsync; }
-  std::size_t per_epoch() const override { return schedule_.per_epoch(); }
-  std::size_t samples_per_epoch() const override;
-  std::size_t microbatches() const override { return schedule_.microbatches; }
-  std::size_t workers() const override { return workers_.size(); }
-
   void begin() override;
-  void start_epoch(int, std::size_t) override {}
-  std::optional<Update> make(const StepRequest& order) override;
-  const FlatBuffer& gradients() override { return applied_; }
-  void update_bn(int, std::size_t, const FlatBuffer&, FlatBuffer&) override {}
+  NextUpdate next(const StepRequest& request) override;
   std::vector<OptimizerSlot> slots() override { return server_.slots(); }
-
-  const Clock& clock() const override { return clock_; }
-  UpdateSeconds seconds() const override { return {}; }
-  std::vector<double> slept_by_worker() const override {
-    std::vector<double> list;
-    for (const VirtualWorker& worker : workers_) list.push_back(worker.slept);
-    return list;
-  }
-  UpdateMemory memory() const override;
-  std::string plan() const override;
-  nlohmann::ordered_json step_fields() override;
-  nlohmann::ordered_json summary_fields() const override;
+  UpdateTelemetry telemetry() const override;
 
  private:
   struct VirtualWorker {
@@ -77,7 +57,10 @@ class SimulatedServer final : public UpdateSource {
   void release_waiting();
   void compute(int worker, const Assignment& next);
   BatchShare batch(int worker, std::uint64_t sequence);
-  std::optional<Update> apply(int worker, const StepRequest& order);
+  Update apply(int worker, const StepRequest& request);
+  nlohmann::ordered_json step_fields();
+  UpdateMemory memory() const;
+  std::string plan() const;
   std::uint64_t message_bytes() const;
 
   TrainingContext parts_;

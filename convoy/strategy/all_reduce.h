@@ -18,7 +18,7 @@ class AllReduce final : public Strategy {
       : replica_(replica), peers_(peers), pieces_(tensor_ranges(replica)) {}
 
   void step() override {
-    wait_for([this] {
+    timed_exchange([this] {
       Comm& comm = peers_.idle_comm();
       for (const ReduceRange& piece : pieces_) {
         comm.all_reduce(peers_.order, piece.partials, piece.whole);

@@ -57,7 +57,7 @@ void Ddp::start(Bucket& bucket) {
 }
 
 void Ddp::step() {
-  wait_for([this] {
+  timed_exchange([this] {
     for (Bucket& bucket : buckets_) {
       check(bucket.missing == 0, "backward reached every gradient");
       peers_.background.wait(bucket.under_way);

@@ -30,7 +30,7 @@ GatherScatter::GatherScatter(const Replica& replica, const Peers& peers)
 }
 
 void GatherScatter::step() {
-  wait_for([this] {
+  timed_exchange([this] {
     peers_.background.wait_all();
     for (const ReduceRange& piece : pieces_) {
       gather(piece);

@@ -21,11 +21,8 @@ struct Entry {
 
 constexpr Entry kStrategies[] = {
     {"single", true,
-     [](const Replica& replica, const Peers&,
-        const StrategyOptions&) -> std::unique_ptr<Strategy> {
-       return std::make_unique<Single>(replica.values, replica.gradients.whole(),
-                                       replica.optimizer, replica.clip);
-     }},
+     [](const Replica& replica, const Peers&, const StrategyOptions&)
+         -> std::unique_ptr<Strategy> { return std::make_unique<Single>(replica); }},
     {"gather_scatter", false,
      [](const Replica& replica, const Peers& peers,
         const StrategyOptions&) -> std::unique_ptr<Strategy> {

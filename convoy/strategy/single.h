@@ -4,27 +4,20 @@
 
 #pragma once
 
-#include "convoy/optimizer/clip_norm.h"
-#include "convoy/optimizer/optimizer.h"
-#include "convoy/params/flat_buffer.h"
+#include "convoy/strategy/replica.h"
 #include "convoy/strategy/strategy.h"
 
 namespace convoy {
 
 class Single final : public Strategy {
  public:
-  /// Borrows everything; the caller keeps it alive for as long as the strategy.
-  Single(FlatBuffer& values, const FlatBuffer& gradients, Optimizer& optimizer,
-         ClipNorm* clip = nullptr)
-      : values_(values), gradients_(gradients), optimizer_(optimizer), clip_(clip) {}
+  /// Borrows what the replica does for as long as it lives.
+  explicit Single(const Replica& replica) : replica_(replica) {}
 
-  void step() override { update_all(optimizer_, clip_, values_, gradients_); }
+  void step() override { replica_.update(); }
 
  private:
-  FlatBuffer& values_;
-  const FlatBuffer& gradients_;
-  Optimizer& optimizer_;
-  ClipNorm* clip_;  // if any
+  Replica replica_;
 };
 
 }  // namespace convoy

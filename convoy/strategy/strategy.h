@@ -26,7 +26,7 @@ class Strategy : public PassListener {
  protected:
   /// Runs `exchange`, whose time counts as waited.
   template <class Exchange>
-  void wait_for(const Exchange& exchange) {
+  void timed_exchange(const Exchange& exchange) {
     const Stopwatch watch;
     exchange();
     seconds_exposed_ += watch.seconds();

@@ -24,6 +24,9 @@ class Descriptor {
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
 
+  /// The number, which the caller has to close.
+  int release() { return std::exchange(number_, -1); }
+
   void reset() {
     if (number_ >= 0) ::close(number_);
     number_ = -1;

@@ -6,15 +6,22 @@
 
 #include <cmath>
 
+#include "convoy/base/error.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/updates/update_bn.h"
 
 namespace convoy {
 
-LocalUpdates::LocalUpdates(const TrainingContext& parts)
+LocalUpdateOptions local_update_options(const Settings& settings, const Comm& comm) {
+  return {.strategy = strategy_name(settings, comm.ranks()),
+          .microbatches = microbatch_count(settings, comm.ranks()),
+          .delay = make_delay(settings, comm.rank(), comm.ranks())};
+}
+
+LocalUpdates::LocalUpdates(const TrainingContext& parts,
+                           const LocalUpdateOptions& options)
     : parts_(parts),
-      order_(microbatch_count(parts.settings, parts.comm.ranks()), parts.comm.ranks()),
-      strategy_name_(strategy_name(parts.settings, parts.comm.ranks())),
+      order_(options.microbatches, parts.comm.ranks()),
       network_(
           parts.work.model, parts.work.layout,
           network_options(parts.settings,
@@ -24,16 +31,25 @@ LocalUpdates::LocalUpdates(const TrainingContext& parts)
           parts.team),
       microbatches_(network_, parts.work.layout, own_microbatches(), parts.team),
       async_(parts.comm),
-      strategy_(make_strategy(strategy_name_, replica(), peers(),
+      strategy_(make_strategy(options.strategy, replica(), peers(),
                               strategy_options(parts.settings))),
-      compute_timer_(*strategy_, parts.work.layout.segments().size(),
-                     make_delay(parts.settings, parts.comm.rank(), parts.comm.ranks())),
+      compute_timer_(*strategy_, parts.work.layout.segments().size(), options.delay),
       all_gather_(async_, order_, parts.comm.rank()),
       loader_(parts.work.data.train, parts.work.samples.train,
-              loader_options(parts.settings, parts.work, own_microbatches())) {}
+              loader_options(parts.settings, parts.work, own_microbatches())) {
+  describe({.strategy = options.strategy,
+            .steps_per_epoch = loader_.batches_per_epoch(),
+            .samples_per_epoch = loader_.samples_per_epoch(),
+            .microbatches = order_.microbatches(),
+            .workers = static_cast<std::size_t>(parts.comm.ranks()),
+            .memory = {microbatches_.gradient_bytes(), network_.arena_bytes()},
+            .plan = plan(options.strategy),
+            .gradients = &microbatches_.gradients().whole()});
+}
 
 std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts) {
-  return std::make_unique<LocalUpdates>(parts);
+  return std::make_unique<LocalUpdates>(parts,
+                                        local_update_options(parts.settings, parts.comm));
 }
 
 Replica LocalUpdates::replica() {
@@ -46,24 +62,30 @@ Replica LocalUpdates::replica() {
           .clip = parts_.clip};
 }
 
-void LocalUpdates::start_epoch(int epoch, std::size_t first) {
-  loader_.start_epoch(epoch, first);
+/// The batch of that step; nullptr at the end of the epoch.
+const Batch* LocalUpdates::next_batch(const TrainPosition& position) {
+  if (epoch_ != position.epoch) {
+    loader_.start_epoch(position.epoch, position.step_in_epoch);
+    epoch_ = position.epoch;
+  }
+  return loader_.next();
 }
 
-std::optional<Update> LocalUpdates::make(const StepRequest& order) {
-  const Batch* batch = loader_.next();
-  if (batch == nullptr) return std::nullopt;
+NextUpdate LocalUpdates::next(const StepRequest& request) {
+  const std::size_t step = request.position.step;
+  const Batch* batch = next_batch(request.position);
+  check(batch != nullptr, "an epoch has the batches it was planned with");
   const Stopwatch watch;
-  parts_.optimizer.start_step(order.step, order.rates);
-  compute_timer_.begin(order.step);
+  parts_.optimizer.start_step(step, request.rates);
+  compute_timer_.begin(step);
   microbatches_.run({{batch->images, batch->labels}, batch->whole}, parts_.values,
-                    key(order.step), compute_timer_);
-  start_all_gather(order);
+                    key(step), compute_timer_);
+  start_all_gather(request);
   strategy_->step();
   microbatches_.update_running_stats(batch->whole, parts_.statistics);
   const LossSum loss = finish_all_gather();
   return Update{.loss = loss,
-                .rate = order.rates.rate,
+                .rate = request.rates.rate,
                 .seconds = watch.seconds(),
                 .reports = all_gather_.reports(),
                 .stop_signal = all_gather_.stop_signal(),
@@ -72,11 +94,11 @@ std::optional<Update> LocalUpdates::make(const StepRequest& order) {
 }
 
 /// Begins to tell all ranks of the step whose backward is over.
-void LocalUpdates::start_all_gather(const StepRequest& order) {
-  next_report_.stop_signal = order.stop_signal();
+void LocalUpdates::start_all_gather(const StepRequest& request) {
+  next_report_.stop_signal = request.stop_signal();
   next_report_.own_seconds = compute_timer_.seconds();
   next_report_.data_seconds = loader_.seconds_waited() - reported_data_seconds_;
-  next_report_.gather_resources = order.gather_resources ? 1 : 0;
+  next_report_.gather_resources = request.gather_resources ? 1 : 0;
   reported_data_seconds_ = loader_.seconds_waited();
   all_gather_.start(next_report_, microbatches_.losses());
 }
@@ -87,7 +109,7 @@ LossSum LocalUpdates::finish_all_gather() {
   const Stopwatch watch;
   const LossSum loss = all_gather_.finish();
   seconds_agreeing_ += watch.seconds();
-  const double exposed = seconds().exposed;
+  const double exposed = seconds_exposed();
   const std::uint64_t sent = parts_.comm.total_traffic().bytes_sent;
   next_report_.exposed_seconds = exposed - reported_exposed_seconds_;
   next_report_.bytes_sent = sent - reported_bytes_;
@@ -96,28 +118,29 @@ LossSum LocalUpdates::finish_all_gather() {
   return loss;
 }
 
-void LocalUpdates::update_bn(int epoch, std::size_t step, const FlatBuffer& values,
+void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& values,
                              FlatBuffer& statistics) {
-  convoy::update_bn({loader_, microbatches_, peers(), key(step)}, epoch, values,
-                    statistics);
+  convoy::update_bn({loader_, microbatches_, peers(), key(position.step)}, position.epoch,
+                    values, statistics);
+  epoch_.reset();
   seconds_in_measuring_ += loader_.seconds_waited() - reported_data_seconds_;
   reported_data_seconds_ = loader_.seconds_waited();  // of no step
 }
 
-UpdateSeconds LocalUpdates::seconds() const {
+UpdateTelemetry LocalUpdates::telemetry() const {
   return {.waiting_for_data = loader_.seconds_waited() - seconds_in_measuring_,
-          .exposed = strategy_->seconds_exposed() + seconds_agreeing_,
+          .exposed = seconds_exposed(),
           .slept = compute_timer_.seconds_slept()};
 }
 
-std::string LocalUpdates::plan() const {
+std::string LocalUpdates::plan(const std::string& strategy) const {
   const int ranks = parts_.comm.ranks();
   const std::size_t microbatches = order_.microbatches();
   return fmt::format(
       "cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n"
       "batch     {} samples an update in {} micro-batch{}: the same bits on up to {} "
       "rank{}\n",
-      ranks, ranks == 1 ? "" : "s", strategy_name_, parts_.team.threads(),
+      ranks, ranks == 1 ? "" : "s", strategy, parts_.team.threads(),
       ranks == 1 ? "" : " each", network_.kernels().name,
       parts_.settings.train.batch_size, microbatches, microbatches == 1 ? "" : "es",
       microbatches, microbatches == 1 ? "" : "s");

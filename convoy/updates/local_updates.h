@@ -14,33 +14,29 @@
 
 namespace convoy {
 
-class LocalUpdates final : public UpdateSource {
- public:
-  explicit LocalUpdates(const TrainingContext& parts);
+/// How this rank computes its share of every update.
+struct LocalUpdateOptions {
+  std::string strategy;
+  std::size_t microbatches;  // of a batch, on all ranks
+  Delay delay;               // injected on this rank
+};
 
-  std::string strategy() const override { return strategy_name_; }
-  std::size_t per_epoch() const override { return loader_.batches_per_epoch(); }
-  std::size_t samples_per_epoch() const override { return loader_.samples_per_epoch(); }
-  std::size_t microbatches() const override { return order_.microbatches(); }
-  std::size_t workers() const override {
-    return static_cast<std::size_t>(parts_.comm.ranks());
-  }
+/// As the settings say, for one rank of a comm. Throws InputError.
+LocalUpdateOptions local_update_options(const Settings& settings, const Comm& comm);
+
+class LocalUpdates : public UpdateSource {
+ public:
+  LocalUpdates(const TrainingContext& parts, const LocalUpdateOptions& options);
 
   void begin() override { strategy_->begin(); }
-  void start_epoch(int epoch, std::size_t first) override;
-  std::optional<Update> make(const StepRequest& order) override;
-  const FlatBuffer& gradients() override { return microbatches_.gradients().whole(); }
-  void update_bn(int epoch, std::size_t step, const FlatBuffer& values,
+  NextUpdate next(const StepRequest& request) override;
+  void update_bn(const TrainPosition& position, const FlatBuffer& values,
                  FlatBuffer& statistics) override;
-
-  UpdateSeconds seconds() const override;
-  UpdateMemory memory() const override {
-    return {microbatches_.gradient_bytes(), network_.arena_bytes()};
-  }
-  std::string plan() const override;
+  UpdateTelemetry telemetry() const override;
 
  private:
-  void start_all_gather(const StepRequest& order);
+  const Batch* next_batch(const TrainPosition& position);
+  void start_all_gather(const StepRequest& request);
   LossSum finish_all_gather();
   Replica replica();
   Peers peers() { return {parts_.comm, async_, order_}; }
@@ -51,9 +47,13 @@ class LocalUpdates final : public UpdateSource {
     return {parts_.settings.train.seed, static_cast<std::uint32_t>(step)};
   }
 
+  double seconds_exposed() const {
+    return strategy_->seconds_exposed() + seconds_agreeing_;
+  }
+  std::string plan(const std::string& strategy) const;
+
   TrainingContext parts_;
   ReductionOrder order_;
-  std::string strategy_name_;
   Network network_;
   Microbatches microbatches_;
   AsyncComm async_;
@@ -61,6 +61,7 @@ class LocalUpdates final : public UpdateSource {
   ComputeTimer compute_timer_;
   StepAllGather all_gather_;
   Loader loader_;
+  std::optional<int> epoch_;         // that the loader is in
   StepReport next_report_;           // of the step to come, as far as it is known
   double seconds_agreeing_ = 0;      // in all
   double seconds_in_measuring_ = 0;  // waited for data that was not trained on

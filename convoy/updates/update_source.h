@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// UpdateSource: what makes a run's updates, one after the other.
+// UpdateSource: makes the updates of a run, one after the other.
 //
-// The trainer decides when and with which rates, records, evaluates and saves. Where
-// gradients come from is behind this: from this rank's micro-batches together with other
-// ranks (LocalUpdates), from workers that push them (ServerUpdates), or from workers of a
-// virtual cluster (SimulatedRanks, SimulatedServer).
+// The trainer decides when and with which learning rates, records, evaluates and saves.
+// Where gradients come from is behind this interface: from this rank's micro-batches
+// together with other ranks (LocalUpdates), from workers that push them (ServerUpdates),
+// or from the workers of a virtual cluster (SimulatedRanks, SimulatedServer).
 
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/exit_code.h"
+#include "convoy/base/train_position.h"
 #include "convoy/comm/comm.h"
 #include "convoy/network/loss.h"
 #include "convoy/optimizer/clip_norm.h"
@@ -27,11 +29,13 @@
 #include "convoy/settings/settings.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/thread_team.h"
+#include "convoy/updates/checkpoint_part.h"
 #include "convoy/updates/step_all_gather.h"
+#include "convoy/updates/update_source_factory.h"
 
 namespace convoy {
 
-/// What a run trains, and with what. Borrowed, all of it.
+/// What a run trains, and with what. Everything is borrowed.
 struct TrainingContext {
   const Settings& settings;
   Comm& comm;
@@ -45,96 +49,103 @@ struct TrainingContext {
 
 /// What the trainer knows when it asks for an update.
 struct StepRequest {
-  std::size_t step = 0;  // its number, from 0
+  TrainPosition position;  // before the update; an epoch begins where it changes
   StepRates rates;
   /// The signal that asks this process to stop, or kTimeIsUp, as of now; 0: none.
   std::function<int()> stop_signal = [] { return 0; };
-  bool gather_resources = false;  // wished by the first rank
+  /// Takes lines about workers, as soon as the source hears of them.
+  std::function<void(const std::string&)> log = [](const std::string&) {};
+  bool gather_resources = false;  // the first rank wants everyone's resource rows
+  bool is_recorded = false;       // the update's `fields` are wanted
 };
 
+/// One update that was made.
 struct Update {
   LossSum loss{};
-  double rate = 0;                        // it was made with
+  double rate = 0;                        // learning rate it was made with
   double seconds = 0;                     // from the batch to new values
   std::span<const StepReport> reports{};  // of those whose gradients these are
   std::size_t first_reporter = 0;         // the number of the first of them
   int stop_signal = 0;                    // that any process has received
   bool gather_resources = false;          // as all ranks know
   bool diverged = false;
+  Traffic worker_traffic{};  // so far, to and from workers, beside that between ranks
+  /// Further fields of the step's record, about all updates since the record before; null
+  /// if there are none.
+  nlohmann::ordered_json fields = nullptr;
 };
+
+/// There will be no more updates, although more were planned.
+struct NoMoreUpdates {
+  std::string reason;  // "": this process was asked to stop
+};
+
+using NextUpdate = std::variant<Update, NoMoreUpdates>;
 
 /// Bytes that are reserved.
 struct UpdateMemory {
   std::size_t gradients = 0, activations = 0;
+  /// Of each slot of the optimizer, where that is not the whole layout's.
+  std::optional<std::size_t> slot{};
 };
 
-/// So far, in all.
-struct UpdateSeconds {
-  double waiting_for_data = 0;
-  double exposed = 0;  // waited for other ranks
-  double slept = 0;    // delays that were injected
+/// What a source is. It is known once the source is made, and does not change.
+struct UpdateDescription {
+  std::string strategy;
+  std::size_t steps_per_epoch = 0, samples_per_epoch = 0;
+  std::size_t microbatches = 1;
+  std::size_t workers = 1;  // whose gradients an update is made of, together or in turn
+  UpdateMemory memory{};
+  std::string plan;  // lines of the plan: who computes, and what an update consists of
+  /// Gradients of the last update, borrowed from the source.
+  const FlatBuffer* gradients = nullptr;
+  const Clock* clock = &kSteadyClock;  // that the records go by, borrowed
 };
 
-/// Together with all ranks of the comm, who do the same at the same steps.
-class UpdateSource {
+/// How it went so far, from the first update on.
+struct UpdateTelemetry {
+  double waiting_for_data = 0;            // seconds
+  double exposed = 0;                     // seconds waited for other ranks
+  double slept = 0;                       // seconds of delays that were injected
+  std::vector<double> slept_by_worker{};  // where this process knows of several
+  Traffic worker_traffic{};               // beside that between ranks
+  nlohmann::ordered_json summary_fields = nullptr;  // further ones; null: none
+};
+
+/// All ranks of the comm make the same calls, with the same positions.
+class UpdateSource : public CheckpointPart {
  public:
-  virtual ~UpdateSource() = default;
+  const UpdateDescription& description() const { return description_; }
 
-  virtual std::string strategy() const = 0;
-  virtual std::size_t per_epoch() const = 0;
-  virtual std::size_t samples_per_epoch() const = 0;
-  virtual std::size_t microbatches() const = 0;
-  /// Those whose gradients an update is made of, now or in turn.
-  virtual std::size_t workers() const = 0;
-
-  /// Once, before the first.
+  /// Connects to the others. Called once, before the first update.
   virtual void begin() {}
-  /// Begins an epoch at one of its updates.
-  virtual void start_epoch(int epoch, std::size_t first) = 0;
-  /// The next one of the epoch; none if there will be no more. Throws PeerError.
-  virtual std::optional<Update> make(const StepRequest& order) = 0;
-  /// Whether no more can come, although more were planned; if so, why.
-  virtual std::optional<std::string> reason_to_end() const { return std::nullopt; }
 
-  /// Has all numbers on all ranks, for an evaluation or a checkpoint. Costs nothing if no
-  /// update was made since the last time.
-  virtual void complete() {}
-  /// The gradients of the last update.
-  virtual const FlatBuffer& gradients() = 0;
-  /// The running statistics that `values` should have, over an epoch.
-  virtual void update_bn(int epoch, std::size_t step, const FlatBuffer& values,
-                         FlatBuffer& statistics) = 0;
+  /// Makes the next update. Throws PeerError.
+  virtual NextUpdate next(const StepRequest& request) = 0;
 
-  /// What a checkpoint keeps of it.
-  virtual nlohmann::ordered_json state() const { return nullptr; }
-  /// Throws InputError if it is none of its own.
-  virtual void restore(const nlohmann::ordered_json& /*state*/, std::size_t /*step*/) {}
-  /// What it remembers of every value.
-  virtual std::vector<OptimizerSlot> slots() { return {}; }
+  /// Completes values and statistics on all ranks, gradients and slots on the first, for
+  /// an evaluation or a checkpoint. It costs nothing if no update was made since the last
+  /// call.
+  virtual void synchronize() {}
 
-  /// The run is over, for this reason.
-  virtual void finish(ExitCode /*code*/, const std::string& /*reason*/) {}
+  /// Measures the running statistics that `values` should have, over an epoch.
+  virtual void update_bn(const TrainPosition& /*position*/, const FlatBuffer& /*values*/,
+                         FlatBuffer& /*statistics*/) {}
 
-  /// Lines about workers go there, as soon as make() hears of them.
-  virtual void tell_messages_to(std::function<void(const std::string&)> /*say*/) {}
+  /// Ends the run for that reason. Returns lines about workers that nobody has read yet.
+  virtual std::vector<std::string> finish(ExitCode /*code*/,
+                                          const std::string& /*reason*/) {
+    return {};
+  }
 
-  /// The clock of its records.
-  virtual const Clock& clock() const { return kSteadyClock; }
-  virtual UpdateSeconds seconds() const = 0;
-  /// Slept by each of several workers, where this process knows of all.
-  virtual std::vector<double> slept_by_worker() const { return {}; }
-  /// Bytes to and from workers, beside those between ranks.
-  virtual Traffic worker_traffic() const { return {}; }
-  virtual UpdateMemory memory() const = 0;
-  /// Lines of the plan: who computes, and what an update consists of.
-  virtual std::string plan() const = 0;
-  /// Further fields of a step's record since the one before, and of the summary; null if
-  /// there are none.
-  virtual nlohmann::ordered_json step_fields() { return nullptr; }
-  virtual nlohmann::ordered_json summary_fields() const { return nullptr; }
+  virtual UpdateTelemetry telemetry() const = 0;
+
+ protected:
+  /// Called by the constructor of every source.
+  void describe(UpdateDescription description) { description_ = std::move(description); }
+
+ private:
+  UpdateDescription description_;
 };
-
-using UpdateSourceFactory =
-    std::function<std::unique_ptr<UpdateSource>(const TrainingContext&)>;
 
 }  // namespace convoy

@@ -13,10 +13,15 @@
 #include <map>
 
 #include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/checkpoint_state.h"
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/setup/workload.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/system/file.h"
+#include "convoy/system/stop_request.h"
 #include "convoy/system/temporary_folder.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/base/expect_error.h"
 #include "tests/comm/thread_ranks.h"

@@ -231,44 +231,6 @@ TEST_P(EveryComm, LetsNobodyPassABarrierAlone) {
   });
 }
 
-TEST_P(EveryComm, SendsBothWaysByTag) {
-  run([&](Comm& comm) {
-    if (comm.ranks() == 1) return;
-    const int next = (comm.rank() + 1) % comm.ranks();
-    const int previous = (comm.rank() + comm.ranks() - 1) % comm.ranks();
-    std::vector<std::byte> first(1001), second(3);
-    if (comm.rank() % 2 == 0 && comm.rank() != comm.ranks() - 1) {
-      comm.send(bytes_from(comm.rank(), 1001), next, Tag{1});
-      comm.send(bytes_from(comm.rank() + 9, 3), next, Tag{2});
-    }
-    if (comm.rank() % 2 == 1) {
-      comm.receive(first, previous, Tag{1});
-      comm.receive(second, previous, Tag{2});
-      EXPECT_EQ(first, bytes_from(previous, 1001));
-      EXPECT_EQ(second, bytes_from(previous + 9, 3));
-    }
-    comm.barrier();
-  });
-}
-
-TEST_P(EveryComm, ReceivesFromAnyAndKnowsWhoItWas) {
-  run([&](Comm& comm) {
-    if (comm.rank() > 0) {
-      comm.send(bytes_from(comm.rank(), 11), 0, Tag{7});
-      return comm.barrier();
-    }
-    std::vector<bool> heard(static_cast<std::size_t>(comm.ranks()));
-    for (int i = 1; i < comm.ranks(); ++i) {
-      std::vector<std::byte> bytes(11);
-      const int from = comm.receive_from_any(bytes, Tag{7});
-      EXPECT_EQ(bytes, bytes_from(from, 11));
-      EXPECT_FALSE(heard[static_cast<std::size_t>(from)]);
-      heard[static_cast<std::size_t>(from)] = true;
-    }
-    comm.barrier();
-  });
-}
-
 TEST_P(EveryComm, MixesOperationsOfAllSizes) {
   run([&](Comm& comm) {
     const std::size_t microbatches = static_cast<std::size_t>(comm.ranks());

@@ -60,16 +60,11 @@ TEST_P(TrafficOf, OneAnothersMessagesIsExact) {
         std::vector<std::byte> bytes(10), all(30);
         comm.broadcast(bytes, 1);
         comm.all_gather(bytes, all);
-        if (comm.rank() == 0) comm.send(bytes, 2, Tag{1});
-        if (comm.rank() == 2) comm.receive(bytes, 0, Tag{1});
         const bool root = comm.rank() == 1;
         EXPECT_EQ(comm.traffic(Operation::broadcast).bytes_sent, root ? 20u : 0u);
         EXPECT_EQ(comm.traffic(Operation::broadcast).bytes_received, root ? 0u : 10u);
         EXPECT_EQ(comm.traffic(Operation::all_gather).bytes_sent, 20u);
         EXPECT_EQ(comm.traffic(Operation::all_gather).bytes_received, 20u);
-        EXPECT_EQ(comm.traffic(Operation::send).calls, comm.rank() == 0 ? 1u : 0u);
-        EXPECT_EQ(comm.traffic(Operation::receive).bytes_received,
-                  comm.rank() == 2 ? 10u : 0u);
       },
       GetParam());
 }

@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/models/models.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/system/file.h"
+#include "convoy/system/stop_request.h"
 #include "convoy/system/temporary_folder.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/events/read_events.h"

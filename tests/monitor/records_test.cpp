@@ -32,10 +32,25 @@ class RecordsOfARun : public testing::Test {
 
   /// A step of four samples with this loss in all, of which one is right.
   void step(double loss) {
-    records.step({.loss = loss, .correct = 1, .samples = 4}, /*seconds=*/0.001,
-                 learning_rate, ranks);
+    const LossSum sum{.loss = loss, .correct = 1, .samples = 4};
+    position.advance();
+    epoch_sum += sum;
+    records.step({.position = position,
+                  .loss = sum,
+                  .epoch_sum = epoch_sum,
+                  .seconds = 0.001,
+                  .learning_rate = learning_rate,
+                  .reports = ranks});
   }
 
+  void end_epoch() {
+    records.end_epoch(position, epoch_sum, learning_rate);
+    position = position.next_epoch();
+    epoch_sum = {};
+  }
+
+  TrainPosition position;
+  LossSum epoch_sum;
   double learning_rate = 0.25;
   std::vector<StepReport> ranks{1};
 
@@ -50,7 +65,7 @@ class RecordsOfARun : public testing::Test {
 };
 
 TEST_F(RecordsOfARun, HoldEveryNthStep) {
-  records.start_epoch(1);
+  records.start_epoch();
   for (int i = 1; i <= 5; ++i) step(i);
 
   const std::vector<json> all = lines();
@@ -66,11 +81,11 @@ TEST_F(RecordsOfARun, HoldEveryNthStep) {
 }
 
 TEST_F(RecordsOfARun, HoldTheLearningRateOfTheStep) {
-  records.start_epoch(1);
+  records.start_epoch();
   step(1);
   learning_rate = 0.125;
   step(1);
-  records.end_epoch();
+  end_epoch();
 
   const std::vector<json> all = lines();
   EXPECT_EQ(all.at(0).at("lr"), 0.125);
@@ -79,31 +94,27 @@ TEST_F(RecordsOfARun, HoldTheLearningRateOfTheStep) {
 }
 
 TEST_F(RecordsOfARun, HoldTheMeanOfAnEpoch) {
-  records.start_epoch(1);
+  records.start_epoch();
   step(4);
-  records.end_epoch();
-  records.start_epoch(2);
+  end_epoch();
+  records.start_epoch();
   step(8);
   step(16);
-  const LossSum sum = records.end_epoch();
+  end_epoch();
 
-  EXPECT_EQ(sum.samples, 8u);
-  EXPECT_EQ(sum.mean_loss(), 3) << "the first epoch does not count";
   const json last = lines().back();
   EXPECT_EQ(last.at("kind"), "epoch");
   EXPECT_EQ(last.at("epoch"), 2);
   EXPECT_EQ(last.at("step"), 3);
-  EXPECT_EQ(last.at("loss"), 3);
-  EXPECT_EQ(records.steps(), 3u);
-  EXPECT_EQ(records.steps_in_this_epoch(), 2u);
+  EXPECT_EQ(last.at("loss"), 3) << "the first epoch does not count";
   EXPECT_EQ(records.images(), 12u);
 }
 
 TEST_F(RecordsOfARun, SayEachEpochInTheFormThatScriptsRead) {
-  records.start_epoch(1);
+  records.start_epoch();
   step(4);
   step(2);
-  records.end_epoch();
+  end_epoch();
 
   EXPECT_THAT(
       read_text(folder.path() / "log.txt"),
@@ -114,9 +125,11 @@ TEST_F(RecordsOfARun, SayEachEpochInTheFormThatScriptsRead) {
 
 TEST_F(RecordsOfARun, SayWhichRankItIsOfSeveral) {
   Records second{&folder, &progress, {.steps_in_epoch = 1, .ranks = 2, .rank = 1}};
-  second.start_epoch(3);
-  second.step({.loss = 1, .correct = 1, .samples = 1}, 0.5, 0.1, {});
-  second.end_epoch();
+  const LossSum sum{.loss = 1, .correct = 1, .samples = 1};
+  const TrainPosition third{.step = 1, .epoch = 3, .step_in_epoch = 1};
+  second.start_epoch();
+  second.step({.position = third, .loss = sum, .epoch_sum = sum});
+  second.end_epoch(third, sum, /*learning_rate=*/0.1);
 
   EXPECT_THAT(read_text(folder.path() / "log.txt"),
               HasSubstr("  Rank: 1, Epoch: 3, Train Loss: 1.000, "));
@@ -129,9 +142,11 @@ TEST_F(RecordsOfARun, GoToTheConsoleAsJsonWithTheSummaryLast) {
                                                         &std::fclose};
     Progress as_json(out.get(), {.style = ProgressStyle::json});
     Records printed{&folder, &as_json, {.steps_in_epoch = 2, .log_every = 1}};
-    printed.start_epoch(1);
-    printed.step({.loss = 1, .correct = 1, .samples = 1}, 0.5, 0.1, ranks);
-    printed.end_epoch();
+    const LossSum sum{.loss = 1, .correct = 1, .samples = 1};
+    const TrainPosition first{.step = 1, .epoch = 1, .step_in_epoch = 1};
+    printed.start_epoch();
+    printed.step({.position = first, .loss = sum, .epoch_sum = sum, .reports = ranks});
+    printed.end_epoch(first, sum, /*learning_rate=*/0.1);
     printed.say("for people");
     folder.flush();
     EXPECT_EQ(read_text(path), read_text(folder.path() / "metrics.jsonl"));
@@ -144,8 +159,9 @@ TEST_F(RecordsOfARun, GoToTheConsoleAsJsonWithTheSummaryLast) {
 }
 
 TEST_F(RecordsOfARun, HoldAnEvaluationWithItsSplit) {
-  records.start_epoch(1);
-  records.evaluation("val", {.loss = 10, .correct = 3, .samples = 5}, /*seconds=*/1);
+  records.start_epoch();
+  records.evaluation(position, "val", {.loss = 10, .correct = 3, .samples = 5},
+                     /*seconds=*/1);
 
   const json line = lines().back();
   EXPECT_EQ(line.at("kind"), "eval");

@@ -8,9 +8,12 @@
 #include <map>
 #include <sstream>
 
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/monitor/resource_records.h"
 #include "convoy/system/file.h"
+#include "convoy/system/stop_request.h"
 #include "convoy/system/temporary_folder.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/train/small_settings.h"

@@ -116,7 +116,8 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
                   team);
   Microbatches microbatches(network, layout, all_microbatches(3), team);
   Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
-  Single strategy(values, microbatches.gradients().whole(), sgd);
+  Single strategy({layout, values, statistics, microbatches.gradients(),
+                   microbatches.batch_stats(), sgd});
   loader.start_epoch(0);
 
   long before = 0;

@@ -45,7 +45,8 @@ class Compensated : public testing::Test {
 
   std::string digest_of() const { return weights_sha256(layout, gradients); }
   void compensate(DelayCompensation& by, Range range) {
-    by.compensate(range, values, std::as_const(pulled).view(range), gradients);
+    by.compensate(range, values, std::as_const(pulled).view(range),
+                  gradients.view(range));
   }
 
   const Layout layout = three_segments();
@@ -165,7 +166,7 @@ TEST_P(EveryCompensation, SaysTheBytesOfItsState) {
   DelayCompensation by(layout, {.kind = GetParam()}, team);
   std::size_t bytes = 0;
   for (const OptimizerSlot& slot : by.slots()) bytes += slot.numbers.size() * 4;
-  EXPECT_EQ(DelayCompensation::bytes(GetParam(), layout), bytes);
+  EXPECT_EQ(DelayCompensation::bytes(GetParam(), everything), bytes);
 }
 
 TEST(Compensation, IsFoundByName) {

@@ -114,7 +114,7 @@ std::vector<Vector> path_of(const Problem& problem, std::uint64_t tau,
     server.push(
         static_cast<int>(worker),
         {.sequence = assigned[worker].sequence, .version = assigned[worker].version},
-        gradients, {.rate = problem.rate});
+        gradients.view({0, kAxes}), {.rate = problem.rate});
     assigned[worker] = server.pull(static_cast<int>(worker));
     pulled[worker] = now();
   }

@@ -16,10 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/ps/server_updates.h"
 #include "convoy/ps/worker.h"
 #include "convoy/ps_transport/worker_port.h"
+#include "convoy/setup/workload.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/checkpoint/cut_line.h"
 #include "tests/comm/thread_ranks.h"

@@ -150,7 +150,7 @@ TEST_F(PortFault, AnotherMagicIsRefused) {
 TEST_F(PortFault, APushOfAnotherLengthIsRefusedBeforeItsBody) {
   const std::uint64_t right = push_length(RawWorker::hello());
   for (const std::uint64_t length :
-       {std::uint64_t{0}, right - 4, right + sizeof(MicrobatchLoss), ~std::uint64_t{0}}) {
+       {std::uint64_t{0}, right - 4, right + sizeof(LossSum), ~std::uint64_t{0}}) {
     const auto raw = computing_worker();
     raw->send_head({.kind = FrameKind::push, .length = length});
     EXPECT_EQ(raw->rejection().found, "a push of " + std::to_string(length) + " bytes");

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstring>
 #include <future>
 #include <numeric>
 

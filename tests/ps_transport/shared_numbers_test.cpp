@@ -19,15 +19,15 @@ TEST(SharedNumbers, AreSeenByBothSides) {
   const SharedNumbers servers(kSizes);
   const auto workers = find_shared_numbers(kSizes, servers.welcome());
   ASSERT_TRUE(workers);
-  ASSERT_GE(servers.pushed().size(), pushed_floats(kSizes) * sizeof(float));
-  ASSERT_GE(servers.values().size(), kSizes.gradients * sizeof(float));
+  ASSERT_EQ(servers.pushed().size(), pushed_floats(kSizes));
+  ASSERT_EQ(servers.values().size(), kSizes.gradients);
 
-  std::ranges::fill(workers->pushed(), std::byte{7});
-  std::ranges::fill(servers.values(), std::byte{9});
+  std::ranges::fill(workers->pushed(), 7.0f);
+  std::ranges::fill(servers.values(), 9.0f);
 
-  EXPECT_THAT(servers.pushed(), testing::Each(std::byte{7}));
-  EXPECT_THAT(workers->values(), testing::Each(std::byte{9}));
-  EXPECT_THAT(workers->pushed(), testing::Each(std::byte{7}));
+  EXPECT_THAT(servers.pushed(), testing::Each(7.0f));
+  EXPECT_THAT(workers->values(), testing::Each(9.0f));
+  EXPECT_THAT(workers->pushed(), testing::Each(7.0f));
 }
 
 TEST(SharedNumbers, AreNotFoundWhereTheyAreNot) {
@@ -88,7 +88,7 @@ TEST_F(SharingSession, AnswersAsItIsAsked) {
   const auto numbers = find_shared_numbers(hello(), welcome_);
   ASSERT_TRUE(numbers);
   const std::vector<float> gradients = filled(kPartials * kGradients, 3);
-  std::ranges::copy(std::as_bytes(std::span(gradients)), numbers->pushed().begin());
+  std::ranges::copy(gradients, numbers->pushed().begin());
 
   worker->send(FrameKind::shared_push, push_without_numbers());
   EXPECT_EQ(copy_of(server_.expect(Kind::push).gradients), gradients);
@@ -96,7 +96,7 @@ TEST_F(SharingSession, AnswersAsItIsAsked) {
 
   EXPECT_EQ(worker->receive_head().kind, FrameKind::shared_assignment);
   EXPECT_EQ(worker->receive_body<AssignmentHead>().version, 8U);
-  const auto* values = reinterpret_cast<const float*>(numbers->values().data());
+  const float* values = numbers->values().data();
   EXPECT_EQ(copy_of({values, kGradients}), filled(kGradients, 8));
 }
 

@@ -13,10 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/setup/workload.h"
 #include "convoy/simulate/simulated_updates.h"
 #include "convoy/system/file.h"
+#include "convoy/system/stop_request.h"
 #include "convoy/system/temporary_folder.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "convoy/updates/delay.h"
 #include "tests/base/expect_error.h"

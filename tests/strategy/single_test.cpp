@@ -42,7 +42,8 @@ TEST(Single, UpdatesEveryParameterFromItsGradient) {
   }
   Sgd sgd(layout, {.rate = 0.5f}, team);
 
-  Single single(values, gradients, sgd);
+  const PartialSums sums({&gradients});
+  Single single({layout, values, values, sums, sums, sgd});
   single.step();
 
   for (const Segment& segment : layout.segments()) {
@@ -54,7 +55,8 @@ TEST(Single, UpdatesOnceAStepAndOnlyThen) {
   const Layout layout = two_units();
   FlatBuffer values(layout), gradients(layout);
   Recorder recorder;
-  Single single(values, gradients, recorder);
+  const PartialSums sums({&gradients});
+  Single single({layout, values, values, sums, sums, recorder});
 
   single.before_forward(UnitId{0});
   single.after_forward(UnitId{0});

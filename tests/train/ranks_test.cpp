@@ -10,9 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "convoy/checkpoint/run_folder.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/system/file.h"
+#include "convoy/system/stop_request.h"
 #include "convoy/system/temporary_folder.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/base/expect_error.h"
 #include "tests/comm/thread_ranks.h"
@@ -163,16 +166,10 @@ class SilentComm final : public Comm {
   using Comm::Comm;
 
  private:
-  void do_send(std::span<const std::byte>, int, Tag) override { talk(); }
-  void do_receive(std::span<std::byte>, int, Tag) override { talk(); }
-  int do_receive_from_any(std::span<std::byte>, Tag) override { return talk(); }
   void do_exchange(const Exchange&) override { talk(); }
   void do_reduce(const Reduction&) override { talk(); }
 
-  static int talk() {
-    ADD_FAILURE() << "nobody is there";
-    return 0;
-  }
+  static void talk() { ADD_FAILURE() << "nobody is there"; }
 };
 
 TEST_F(RunOnRanks, NeedsAMicrobatchForEachRank) {

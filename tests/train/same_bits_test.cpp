@@ -12,6 +12,8 @@
 
 #include "convoy/comm/alone_comm.h"
 #include "convoy/strategy/registry.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/ps/served_job.h"

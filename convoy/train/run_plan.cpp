@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/run_plan.h"
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+#include "convoy/checkpoint/checkpoint_state.h"
+#include "convoy/train/training_parts.h"
+
+namespace convoy {
+namespace {
+
+std::string model_lines(const TrainingParts& parts) {
+  const Model& model = parts.work.model;
+  std::string text =
+      fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
+                  model.name, model.input.channels, model.input.height, model.input.width,
+                  class_count(model), with_commas(parts.work.layout.parameter_count()));
+  if (!parts.initial) return text;
+  return text + fmt::format("init      {}: {}\n", parts.settings.model.init,
+                            parts.initial->summary());
+}
+
+std::string resume_line(const TrainingParts& parts, const CheckpointState& restored) {
+  return fmt::format("resume    {}: step {}, epoch {}, {} of {} samples in\n",
+                     parts.settings.train.resume, with_commas(restored.step),
+                     restored.epoch, with_commas(restored.samples),
+                     with_commas(parts.description().samples_per_epoch));
+}
+
+std::string data_line(const TrainingParts& parts) {
+  const Workload& work = parts.work;
+  return fmt::format("data      {}: {} training, {} validation, {} test samples\n",
+                     parts.settings.data.name, with_commas(work.samples.train.size()),
+                     with_commas(work.samples.validation.size()),
+                     with_commas(work.data.test.size()));
+}
+
+std::string schedule_lines(const TrainingParts& parts) {
+  return fmt::format(
+      "steps     {} an epoch, {} in all\n"
+      "schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
+      with_commas(parts.description().steps_per_epoch),
+      with_commas(parts.steps_planned()), parts.settings.schedule.name,
+      parts.schedule.at(0).rate, parts.schedule.at(parts.steps_planned() - 1).rate);
+}
+
+std::string memory_lines(const TrainingParts& parts) {
+  const std::size_t buffer = parts.work.layout.size() * sizeof(float);
+  const std::size_t slots =
+      parts.optimizer->slots().size() + parts.updates->slots().size();
+  const std::size_t averages = parts.averages ? parts.averages->bytes() : 0;
+  const UpdateMemory& memory = parts.description().memory;
+  const DataPair& data = parts.work.data;
+  return fmt::format(
+      "memory    values {}, gradients {}, optimizer {},\n"
+      "          activations {}, evaluation {}, data {}\n",
+      human_bytes(buffer), human_bytes(memory.gradients),
+      human_bytes(slots * memory.slot.value_or(buffer) + averages),
+      human_bytes(memory.activations), human_bytes(parts.evaluator.bytes()),
+      human_bytes(data.train.images.size() + data.test.images.size()));
+}
+
+}  // namespace
+
+std::string run_plan(const TrainingParts& parts, const CheckpointState* restored) {
+  return model_lines(parts) + (restored != nullptr ? resume_line(parts, *restored) : "") +
+         data_line(parts) + parts.description().plan + schedule_lines(parts) +
+         memory_lines(parts);
+}
+
+}  // namespace convoy

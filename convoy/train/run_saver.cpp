@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/run_saver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/settings/settings_fault.h"
+#include "convoy/train/training_parts.h"
+
+namespace convoy {
+namespace {
+
+constexpr const char* kTrained = ".trained";  // values whose average is the model
+
+std::vector<SavedPart> saved(const std::vector<LoadedPart>& parts) {
+  std::vector<SavedPart> list;
+  for (const LoadedPart& part : parts) {
+    list.push_back({part.layout, part.numbers, part.suffix});
+  }
+  return list;
+}
+
+void broadcast(Comm& comm, FlatBuffer& numbers) {
+  comm.broadcast(std::as_writable_bytes(numbers.view({0, numbers.size()})), /*root=*/0);
+}
+
+void broadcast(Comm& comm, std::string& text) {
+  std::uint64_t size = text.size();
+  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), /*root=*/0);
+  text.resize(size);
+  comm.broadcast(std::as_writable_bytes(std::span(text)), /*root=*/0);
+}
+
+}  // namespace
+
+RunSaver::RunSaver(TrainingParts& parts) : parts_(parts) {
+  if (parts.comm.is_first() && resumes_from_checkpoint(parts.settings)) restore();
+}
+
+/// What is evaluated: the averages, if there are any yet.
+std::vector<LoadedPart> RunSaver::model_parts() {
+  TrainingParts& p = parts_;
+  const bool averaged = p.averages && p.averages->any();
+  return {{p.work.layout, averaged ? p.averages->values() : p.values},
+          {p.work.statistics_layout, averaged ? p.averages->statistics() : p.statistics}};
+}
+
+std::vector<LoadedPart> RunSaver::optimizer_parts() {
+  TrainingParts& p = parts_;
+  std::vector<LoadedPart> parts;
+  for (const OptimizerSlot& slot : p.optimizer->slots()) {
+    parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
+  }
+  for (const OptimizerSlot& slot : p.updates->slots()) {
+    parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
+  }
+  if (!p.averages || !p.averages->any()) return parts;
+  parts.push_back({p.work.layout, p.values, kTrained});
+  parts.push_back({p.work.statistics_layout, p.statistics, kTrained});
+  return parts;
+}
+
+/// A run that was killed before its first checkpoint begins again.
+void RunSaver::restore() {
+  const std::size_t microbatches = parts_.description().microbatches;
+  const std::filesystem::path checkpoint =
+      find_checkpoint(parts_.settings.train.resume,
+                      [&](const std::string& text) { damaged_.push_back(text); });
+  restored_ = load_state(checkpoint);
+  parts_.set_policy_state(restored_->course);  // decides which parts there are
+  load_numbers(checkpoint, model_parts(), optimizer_parts());
+  if (restored_->microbatches == microbatches || parts_.settings.train.resume_force) {
+    return;
+  }
+  throw settings_error(
+      {.where = "train.microbatches",
+       .found = fmt::format("{}", microbatches),
+       .expected =
+           fmt::format("{}, as in {}", restored_->microbatches, checkpoint.string()),
+       .hint =
+           "other micro-batches lead to other bits; train.resume_force=true takes them"});
+}
+
+void RunSaver::share_restored() {
+  if (parts_.settings.train.resume.empty()) return;
+  std::string text = restored_ ? to_json(*restored_).dump() : "";
+  broadcast(parts_.comm, text);
+  if (!text.empty()) {
+    restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
+    parts_.set_policy_state(restored_->course);
+    parts_.updates->restore(restored_->updates, restored_->step);
+  }
+  for (const LoadedPart& part : model_parts()) broadcast(parts_.comm, part.numbers);
+  for (const LoadedPart& part : optimizer_parts()) broadcast(parts_.comm, part.numbers);
+}
+
+void RunSaver::open(const RunFolder& folder) {
+  if (restored_) continue_in(folder);
+  writer_.emplace(folder.path(), parts_.settings.checkpoint.keep, on_saved_);
+}
+
+/// If it is the folder that the run was in: its best and last are still there. A kill may
+/// have come between a checkpoint and the links to it, or before it was uploaded.
+void RunSaver::continue_in(const RunFolder& folder) {
+  std::error_code none;
+  if (!std::filesystem::equivalent(folder.path(), parts_.settings.train.resume, none)) {
+    return;
+  }
+  best_ = restored_->best;
+  saved_step_ = restored_->step;
+  const std::filesystem::path checkpoints = folder.path() / "checkpoints";
+  const std::filesystem::path last = checkpoints / checkpoint_name(restored_->step);
+  const std::filesystem::path best =
+      checkpoints / checkpoint_name(best_ ? best_->step : 0);
+  point_at(last, "last");
+  if (best_ && std::filesystem::exists(best, none)) point_at(best, "best");
+  if (on_saved_) on_saved_(last, {.best = best_ && best == last});
+}
+
+CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
+  const Settings& settings = parts_.settings;
+  const auto batch = static_cast<std::size_t>(settings.train.batch_size);
+  return {.model = settings.model.name,
+          .data = settings.data.name,
+          .step = point.position.step,
+          .epoch = point.position.epoch,
+          .samples = std::min(point.position.step_in_epoch * batch,
+                              parts_.description().samples_per_epoch),
+          .evaluated = evaluated,
+          .seed = settings.train.seed,
+          .microbatches = parts_.description().microbatches,
+          .learning_rate = point.learning_rate,
+          .normalization = parts_.work.normalization,
+          .epoch_sum = point.epoch_sum,
+          .best = best_,
+          .course = parts_.policy_state(),
+          .updates = parts_.updates->state()};
+}
+
+TrainPosition position_of(const CheckpointState& state, std::size_t batch_size) {
+  return {.step = state.step,
+          .epoch = state.epoch,
+          .step_in_epoch = (state.samples + batch_size - 1) / batch_size};
+}
+
+/// Writing is the first rank's work; the others have the same numbers.
+void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
+  parts_.updates->synchronize();
+  saved_step_ = point.position.step;
+  if (!writer_) return;
+  writer_->save(
+      {.state = state(point, evaluated),
+       .model = saved(model_parts()),
+       .optimizer = saved(optimizer_parts()),
+       .config = to_yaml(repeatable(parts_.settings, parts_.description().microbatches))},
+      {.best = best});
+}
+
+void RunSaver::save(const SavePoint& point) {
+  write(point, /*evaluated=*/false, /*best=*/false);
+}
+
+void RunSaver::save_epoch(const SavePoint& point, const LossSum* judged, bool is_last) {
+  const int every = parts_.settings.checkpoint.every_epochs;
+  const bool due = every > 0 && point.position.epoch % every == 0;
+  const bool best = judged != nullptr && note_best(*judged, point.position);
+  if (best || is_last || due) write(point, /*evaluated=*/true, best);
+}
+
+bool RunSaver::note_best(const LossSum& judged, const TrainPosition& position) {
+  const bool by_loss = parts_.settings.checkpoint.best_metric == "loss";
+  const double value = by_loss ? judged.mean_loss() : judged.accuracy();
+  if (best_ && (by_loss ? value >= best_->value : value <= best_->value)) return false;
+  best_ = BestMark{.value = value, .step = position.step, .epoch = position.epoch};
+  return true;
+}
+
+void RunSaver::rethrow_failure() {
+  if (writer_) writer_->rethrow_failure();
+}
+
+void RunSaver::finish(const SavePoint* last) {
+  if (last != nullptr && saved_step_ != last->position.step) save(*last);
+  if (!writer_) return;
+  if (last != nullptr) writer_->finish();
+  seconds_before_ += writer_->seconds_blocked();
+  writer_.reset();
+}
+
+double RunSaver::seconds_blocked() const {
+  if (parts_.description().clock != &kSteadyClock) return 0;
+  return seconds_before_ + (writer_ ? writer_->seconds_blocked() : 0);
+}
+
+}  // namespace convoy

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/run_summary.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/memory.h"
+#include "convoy/base/version.h"
+#include "convoy/train/training_parts.h"
+
+namespace convoy {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json test_of(const Outcome& outcome) {
+  if (!outcome.test) return nullptr;
+  const LossSum& sum = outcome.test->sum;
+  return {{"loss", sum.mean_loss()},
+          {"accuracy", sum.accuracy()},
+          {"correct", sum.correct},
+          {"total", sum.samples}};
+}
+
+json communication_of(const std::vector<RankTotals>& ranks) {
+  json list = json::array();
+  for (const RankTotals& rank : ranks) {
+    list.push_back(
+        {{"bytes_sent", rank.bytes_sent}, {"bytes_received", rank.bytes_received}});
+  }
+  return list;
+}
+
+json peak_rss_bytes_of(const std::vector<RankTotals>& ranks) {
+  json list = json::array();
+  for (const RankTotals& rank : ranks) list.push_back(rank.peak_rss_bytes);
+  return list;
+}
+
+json slowest_of(const Records& records) {
+  const std::optional<Straggler> straggler = find_straggler(records.pace().whole());
+  return straggler ? json(describe(*straggler)) : json(nullptr);
+}
+
+/// Seconds by rank, or by worker.
+std::vector<double> slept_of(const std::vector<RankTotals>& totals,
+                             const std::vector<double>& by_worker) {
+  if (!by_worker.empty()) return by_worker;
+  std::vector<double> slept;
+  for (const RankTotals& rank : totals) slept.push_back(rank.slept_seconds);
+  return slept;
+}
+
+}  // namespace
+
+RunTimes RunSummary::times(double total_seconds) const {
+  const UpdateTelemetry telemetry = parts_.updates->telemetry();
+  return {.total = total_seconds,
+          .training = training_,
+          .waiting_for_data = telemetry.waiting_for_data,
+          .communicating = telemetry.exposed,
+          .checkpointing = checkpointing_,
+          .evaluating = evaluating_};
+}
+
+json RunSummary::seconds(const std::vector<RankTotals>& ranks, double total) const {
+  return {{"total", total},
+          {"training", training_},
+          {"evaluating", evaluating_},
+          {"checkpointing", checkpointing_},
+          {"waiting_for_data", parts_.updates->telemetry().waiting_for_data},
+          {"exposed_communication", ranks.front().exposed_seconds}};
+}
+
+json RunSummary::step_ms() const {
+  const StepTimes::Quantiles times = records_.step_times().quantiles();
+  return {
+      {"mean", times.mean}, {"p50", times.p50}, {"p90", times.p90}, {"max", times.max}};
+}
+
+/// By rank: medians of a step, and what was slept in all.
+json RunSummary::rank_ms(const std::vector<RankTotals>& ranks) const {
+  const std::vector<RankTiming> timings = records_.pace().whole();
+  const std::vector<double> slept =
+      slept_of(ranks, parts_.updates->telemetry().slept_by_worker);
+  json list = json::array();
+  for (std::size_t rank = 0; rank < timings.size(); ++rank) {
+    list.push_back({{"own", timings[rank].own},
+                    {"waiting_for_data", timings[rank].data},
+                    {"exposed_communication", timings[rank].exposed},
+                    {"injected_in_all", slept.at(rank) * 1e3}});
+  }
+  return list;
+}
+
+json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
+                         const std::vector<RankTotals>& ranks,
+                         double total_seconds) const {
+  const auto images = static_cast<double>(records_.images());
+  json object = {
+      {"version", version()},
+      {"command", ""},
+      {"model", parts_.settings.model.name},
+      {"parameters", parts_.work.layout.parameter_count()},
+      {"data", parts_.settings.data.name},
+      {"strategy", parts_.description().strategy},
+      {"ranks", parts_.description().workers},
+      {"threads", parts_.team.threads()},
+      {"lanes", parts_.description().microbatches},  // as it was called before
+      {"microbatches", parts_.description().microbatches},
+      {"batch_size", parts_.settings.train.batch_size},
+      {"epochs", end.epoch},
+      {"steps", end.step},
+      {"train",
+       {{"loss", outcome.train.mean_loss()}, {"accuracy", outcome.train.accuracy()}}},
+      {"test", test_of(outcome)},
+      {"seconds", seconds(ranks, total_seconds)},
+      {"images_per_second", training_ > 0 ? images / training_ : 0},
+      {"step_ms", step_ms()},
+      {"communication", communication_of(ranks)},
+      {"peak_rss_bytes", peak_rss_bytes_of(ranks)},
+      {"rank_ms", rank_ms(ranks)},
+      {"slowest", slowest_of(records_)},
+      {"weights_sha256", ranks.front().weights()},
+      {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
+  const json more = parts_.updates->telemetry().summary_fields;
+  if (more.is_object()) object.update(more);
+  return object;
+}
+
+RankTotals rank_totals(const TrainingParts& parts) {
+  const UpdateTelemetry telemetry = parts.updates->telemetry();
+  Traffic traffic = parts.comm.total_traffic();
+  traffic += telemetry.worker_traffic;
+  RankTotals own{.bytes_sent = traffic.bytes_sent,
+                 .bytes_received = traffic.bytes_received,
+                 .peak_rss_bytes = peak_memory_bytes(),
+                 .exposed_seconds = telemetry.exposed,
+                 .slept_seconds = telemetry.slept};
+  const Weights weights = parts.weights();
+  const std::string digest =
+      weights_sha256(parts.work.layout, weights.values, parts.work.statistics_layout,
+                     weights.statistics);
+  std::ranges::copy(digest, own.weights_sha256.begin());
+  return own;
+}
+
+}  // namespace convoy

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/training_loop.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "convoy/base/error.h"
+#include "convoy/evaluate/shared_evaluation.h"
+
+namespace convoy {
+namespace {
+
+RecordOptions record_options(const TrainingParts& parts) {
+  const UpdateDescription& updates = parts.description();
+  return {.epochs = parts.settings.train.epochs,
+          .steps_in_epoch = updates.steps_per_epoch,
+          .steps = parts.steps_planned(),
+          .log_every = parts.settings.train.log_every,
+          .ranks = updates.workers,
+          .rank = parts.comm.rank(),
+          .clock = updates.clock};
+}
+
+/// Everyone's totals. All ranks end at the same weights, or there is a bug.
+std::vector<RankTotals> agree_on_weights(const TrainingParts& parts) {
+  std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
+  const std::optional<std::size_t> other = rank_with_other_weights(ranks);
+  check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
+  return ranks;
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(TrainingParts& parts, RunSaver& saver,
+                           const RunOutputs& outputs, const StopRequest& stop)
+    : parts_(parts),
+      saver_(saver),
+      outputs_(outputs),
+      stop_(stop),
+      events_(outputs.folder, parts.settings),
+      records_(outputs.folder, outputs.progress, record_options(parts), &events_),
+      summary_(parts, records_) {}
+
+Outcome TrainingLoop::run() {
+  const Stopwatch watch(clock());
+  begin();
+  train_epochs();
+  if (is_done() && !outcome_.test) outcome_.test = evaluate("test");
+  if (outcome_.code == ExitCode::diverged) outcome_.test.reset();
+  finish();
+  const std::vector<RankTotals> ranks = agree_on_weights(parts_);
+  finish_files();
+  for (const std::string& line : parts_.updates->finish(outcome_.code, outcome_.reason)) {
+    records_.say(line);
+  }
+  parts_.comm
+      .barrier();  // nobody leaves before all is saved: some starters end a job then
+  if (outputs_.folder == nullptr) return outcome_;
+  nlohmann::ordered_json json =
+      summary_.to_json(outcome_, position_, ranks, watch.seconds());
+  json["command"] = outputs_.command;
+  records_.say(time_table(summary_.times(watch.seconds())));
+  records_.summary(json);
+  return outcome_;
+}
+
+void TrainingLoop::begin() {
+  saver_.share_restored();
+  if (outputs_.folder != nullptr) saver_.open(*outputs_.folder);
+  const CheckpointState* from = saver_.restored();
+  events_.begin(parts_.work.model, from != nullptr ? from->step : 0);
+  if (parts_.settings.run.resources) resources_.emplace(parts_.comm, outputs_.folder);
+  parts_.updates->begin();
+}
+
+/// Epochs are judged on the validation set, or without one on the test set, whose last
+/// result is the outcome's.
+void TrainingLoop::train_epochs() {
+  bool more = begin_first_epoch();
+  while (more) {
+    train_epoch();
+    if (!is_done()) return;
+    const std::optional<EvaluationResult> judged = judge_epoch();
+    if (!is_done()) return;
+    more = position_.step < parts_.steps_planned() && evaluations_allow_more();
+    if (!more && parts_.judged_split() == "test") outcome_.test = judged;
+    saver_.save_epoch(save_point(), judged ? &judged->sum : nullptr, /*is_last=*/!more);
+    more = more && begin_next_epoch();
+  }
+}
+
+/// Whether there is an epoch to train. A run that ended within an epoch, at
+/// train.max_steps, resumes within it.
+bool TrainingLoop::begin_first_epoch() {
+  const CheckpointState* from = saver_.restored();
+  if (from == nullptr) return evaluations_allow_more();
+  const auto batch = static_cast<std::size_t>(parts_.settings.train.batch_size);
+  position_ = position_of(*from, batch);
+  epoch_sum_ = outcome_.train = from->epoch_sum;
+  records_.begin(position_);
+  const bool at_end = from->samples >= parts_.description().samples_per_epoch;
+  if (from->evaluated && at_end) return evaluations_allow_more() && begin_next_epoch();
+  return position_.step_in_epoch > 0 || evaluations_allow_more();
+}
+
+bool TrainingLoop::begin_next_epoch() {
+  if (position_.epoch >= parts_.settings.train.epochs) return false;
+  position_ = position_.next_epoch();
+  epoch_sum_ = {};
+  return true;
+}
+
+/// Trains from the position to the end of its epoch, or of the run.
+void TrainingLoop::train_epoch() {
+  const Stopwatch watch(clock());
+  const double saving_before = saver_.seconds_blocked();
+  records_.start_epoch();
+  while (position_.step < parts_.steps_planned() &&
+         position_.step_in_epoch < parts_.description().steps_per_epoch) {
+    const NextUpdate next = next_update();
+    if (const auto* end = std::get_if<NoMoreUpdates>(&next)) {
+      const bool asked = end->reason.empty();
+      end_early(asked ? ExitCode::stopped : ExitCode::rank_failed,
+                asked ? stopped_by(stop_signal()) : end->reason);
+      break;
+    }
+    const Update& update = std::get<Update>(next);
+    take_in(update);
+    if (ends_after(update)) break;
+    save_if_due();
+  }
+  summary_.add_training(watch.seconds() - (saver_.seconds_blocked() - saving_before));
+  end_epoch();
+}
+
+/// Asks for one update.
+NextUpdate TrainingLoop::next_update() {
+  StepRequest request{.position = position_,
+                      .rates = parts_.schedule.at(position_.step),
+                      .stop_signal = [this] { return stop_signal(); },
+                      .log = [this](const std::string& line) { records_.say(line); },
+                      .gather_resources = resources_ && resources_->is_due(),
+                      .is_recorded = records_.records_step(position_.step + 1)};
+  request.rates.rate *= parts_.policy.rate_factor();
+  return parts_.updates->next(request);
+}
+
+/// An update was made: tells everybody who has to know.
+void TrainingLoop::take_in(const Update& update) {
+  position_.advance();
+  epoch_sum_ += update.loss;
+  learning_rate_ = update.rate;
+  if (parts_.averages) parts_.averages->after_step({parts_.values, parts_.statistics});
+  if (resources_) {
+    Traffic traffic = parts_.comm.total_traffic();
+    traffic += update.worker_traffic;
+    resources_->after_step(traffic, update.gather_resources);
+  }
+  const auto& clip = parts_.clip;
+  records_.step({.position = position_,
+                 .loss = update.loss,
+                 .epoch_sum = epoch_sum_,
+                 .seconds = update.seconds,
+                 .learning_rate = update.rate,
+                 .reports = update.reports,
+                 .first_reporter = update.first_reporter,
+                 .gradient_norm = clip ? std::optional(clip->norm()) : std::nullopt,
+                 .fields = update.fields});
+  if (outputs_.on_step) outputs_.on_step(position_.step);
+}
+
+/// Whether the run ends after this update; sets the outcome, unless it is simply done.
+bool TrainingLoop::ends_after(const Update& update) {
+  if (update.diverged) {
+    end_diverged();
+  } else if (position_.step == parts_.steps_planned()) {
+    return true;
+  } else if (update.stop_signal != 0) {
+    end_early(ExitCode::stopped, stopped_by(update.stop_signal));
+  }
+  return !is_done();
+}
+
+void TrainingLoop::save_if_due() {
+  const auto every = static_cast<std::size_t>(parts_.settings.checkpoint.every_steps);
+  if (every > 0 && position_.step % every == 0) saver_.save(save_point());
+  saver_.rethrow_failure();
+}
+
+/// An epoch that was stopped is continued by another process, which records all of it.
+void TrainingLoop::end_epoch() {
+  outcome_.train = epoch_sum_;
+  const bool stopped =
+      outcome_.code == ExitCode::stopped || outcome_.code == ExitCode::rank_failed;
+  if (!stopped) records_.end_epoch(position_, epoch_sum_, learning_rate_);
+}
+
+/// What follows an epoch: histograms, averages, and an evaluation if one is due.
+std::optional<EvaluationResult> TrainingLoop::judge_epoch() {
+  parts_.updates->synchronize();
+  events_.tensors(position_.epoch, position_.step, parts_.work.layout, parts_.values,
+                  *parts_.description().gradients);
+  average_epoch();
+  const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
+                   position_.step >= parts_.steps_planned();
+  if (!due) return std::nullopt;
+  return evaluate(parts_.judged_split());
+}
+
+/// Takes the values into the average, if the epoch is whole and one of those averaged.
+void TrainingLoop::average_epoch() {
+  const bool whole = position_.step_in_epoch == parts_.description().steps_per_epoch;
+  auto& averages = parts_.averages;
+  if (!averages || !whole) return;
+  if (!averages->after_epoch(position_.epoch, parts_.values)) return;
+  const Stopwatch watch(clock());
+  parts_.updates->update_bn(position_, averages->values(), averages->statistics());
+  summary_.add_evaluating(watch.seconds());
+}
+
+EvaluationResult TrainingLoop::evaluate(std::string_view split) {
+  const Stopwatch watch(clock());
+  const Workload& work = parts_.work;
+  parts_.updates->synchronize();
+  const EvaluationSet set =
+      split == "val"
+          ? EvaluationSet{work.data.train, work.samples.validation, work.normalization}
+          : all_of(work.data.test, work.normalization);
+  EvaluationResult result =
+      convoy::evaluate(set, parts_.weights(), parts_.evaluator, parts_.comm);
+  summary_.add_evaluating(watch.seconds());
+  records_.evaluation(position_, split, result.sum, watch.seconds());
+  if (!std::isfinite(result.sum.loss)) {
+    end_diverged();
+  } else if (split == parts_.judged_split()) {
+    parts_.policy.take_in(result.sum, position_.epoch);
+  }
+  return result;
+}
+
+/// Whether the evaluations so far let the run continue; if not, the outcome says why.
+bool TrainingLoop::evaluations_allow_more() {
+  const std::optional<std::string> reason =
+      parts_.policy.reason_to_end(parts_.judged_split());
+  if (!reason) return true;
+  outcome_.reason = *reason;
+  records_.say("the run ends: " + *reason);
+  return false;
+}
+
+/// The signal that asks this process to stop, or kTimeIsUp; 0: neither.
+int TrainingLoop::stop_signal() const {
+  const double limit = parts_.settings.train.max_minutes * 60;
+  return limit > 0 && since_begin_.seconds() > limit ? kTimeIsUp : stop_.signal();
+}
+
+std::string TrainingLoop::stopped_by(int signal) const {
+  if (signal != kTimeIsUp) return fmt::format("stopped by {}", stop_signal_name(signal));
+  return fmt::format("stopped by train.max_minutes={}",
+                     parts_.settings.train.max_minutes);
+}
+
+/// The run ends before its time, and can be resumed.
+void TrainingLoop::end_early(ExitCode code, const std::string& why) {
+  outcome_.code = code;
+  outcome_.reason =
+      fmt::format("{} after step {} (epoch {}): resume with train.resume=auto", why,
+                  position_.step, position_.epoch);
+}
+
+void TrainingLoop::end_diverged() {
+  outcome_.code = ExitCode::diverged;
+  outcome_.reason = fmt::format("the loss is not finite at step {} (epoch {})",
+                                position_.step, position_.epoch);
+}
+
+void TrainingLoop::finish() {
+  records_.say_straggler();
+  if (resources_) resources_->finish();
+  parts_.updates->synchronize();
+}
+
+/// All but the summary is on disk afterwards.
+void TrainingLoop::finish_files() {
+  if (outputs_.progress != nullptr) outputs_.progress->finish();
+  if (outputs_.folder == nullptr) return;
+  const SavePoint last = save_point();
+  saver_.finish(outcome_.code == ExitCode::diverged ? nullptr : &last);
+  summary_.set_checkpointing(saver_.seconds_blocked());
+  outputs_.folder->flush();
+  events_.finish(outcome_.code != ExitCode::stopped, is_done());
+}
+
+}  // namespace convoy

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TrainingLoop: a run while it trains. It owns the position, once; everybody else is told
+// it. `convoy/train/training_loop.cpp` is the page to read first.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "convoy/base/clock.h"
+#include "convoy/base/train_position.h"
+#include "convoy/monitor/event_records.h"
+#include "convoy/monitor/records.h"
+#include "convoy/monitor/resource_records.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/train/outcome.h"
+#include "convoy/train/run_saver.h"
+#include "convoy/train/run_summary.h"
+#include "convoy/train/training_parts.h"
+
+namespace convoy {
+
+/// Where a run tells of itself. Everything is borrowed.
+struct RunOutputs {
+  RunFolder* folder = nullptr;   // of the first rank
+  Progress* progress = nullptr;  // of ranks that have a log or a console
+  const std::string& command;    // is kept in summary.json
+  const std::function<void(std::size_t)>& on_step;  // hears how many steps are done
+};
+
+class TrainingLoop {
+ public:
+  /// Borrows everything for as long as it lives.
+  TrainingLoop(TrainingParts& parts, RunSaver& saver, const RunOutputs& outputs,
+               const StopRequest& stop);
+
+  /// Trains, evaluates, saves and sums up. Throws InputError, PeerError.
+  Outcome run();
+
+ private:
+  void begin();
+  void train_epochs();
+  bool begin_first_epoch();
+  bool begin_next_epoch();
+  void train_epoch();
+  void end_epoch();
+  NextUpdate next_update();
+  void take_in(const Update& update);
+  bool ends_after(const Update& update);
+  void save_if_due();
+  std::optional<EvaluationResult> judge_epoch();
+  void average_epoch();
+  EvaluationResult evaluate(std::string_view split);
+  bool evaluations_allow_more();
+  void finish();
+  void finish_files();
+
+  bool is_done() const { return outcome_.code == ExitCode::done; }
+  const Clock& clock() const { return *parts_.description().clock; }
+  SavePoint save_point() const { return {position_, epoch_sum_, learning_rate_}; }
+  int stop_signal() const;
+  std::string stopped_by(int signal) const;
+  void end_early(ExitCode code, const std::string& why);
+  void end_diverged();
+
+  TrainingParts& parts_;
+  RunSaver& saver_;
+  RunOutputs outputs_;
+  const StopRequest& stop_;
+  Stopwatch since_begin_;  // by the machine's clock
+  EventRecords events_;
+  Records records_;
+  RunSummary summary_;
+  std::optional<ResourceRecords> resources_;
+  TrainPosition position_;
+  LossSum epoch_sum_;         // of the epoch's steps so far
+  double learning_rate_ = 0;  // of the last step
+  Outcome outcome_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/train/training_parts.h"
+
+#include <algorithm>
+
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/resume.h"
+#include "convoy/optimizer/registry.h"
+#include "convoy/setup/whitening.h"
+
+namespace convoy {
+
+TrainingParts::TrainingParts(const Settings& chosen, Comm& ranks,
+                             const UpdateSourceFactory& make_updates)
+    : settings(chosen),
+      comm(ranks),
+      work(load_training_workload(chosen)),
+      team(thread_count(chosen)),
+      values(work.layout),
+      statistics(work.statistics_layout),
+      evaluator(work.model, work.layout, evaluation_options(chosen), team),
+      optimizer(make_optimizer(chosen.optimizer.name, work.layout,
+                               optimizer_options(chosen, work.layout), team)),
+      clip(make_clip(chosen, work.layout, team)),
+      updates(make_updates({settings, comm, work, team, values, statistics, *optimizer,
+                            clip ? &*clip : nullptr})),
+      schedule(schedule_options(chosen, steps_planned(), description().steps_per_epoch)),
+      policy(chosen) {
+  set_first_values();
+  if (settings.train.ema > 0 || settings.train.swa_start > 0) {
+    averages.emplace(settings.train, work.layout, work.statistics_layout, team);
+  }
+}
+
+void TrainingParts::set_first_values() {
+  initialize(work.layout, settings.train.seed, values, work.model.weight_init);
+  initialize_statistics(work.statistics_layout, statistics);
+  if (settings.train.whiten) {
+    whiten(work.data.train, work.normalization, work.layout,
+           first_convolution(work.layout), values);
+  }
+  if (settings.model.init.empty() || resumes_from_checkpoint(settings)) return;
+  initial = load_initial_weights(
+      settings.model.init, {{work.layout, values}, {work.statistics_layout, statistics}});
+}
+
+std::size_t TrainingParts::steps_planned() const {
+  const std::size_t all =
+      description().steps_per_epoch * static_cast<std::size_t>(settings.train.epochs);
+  const auto limit = static_cast<std::size_t>(settings.train.max_steps);
+  return limit == 0 ? all : std::min(all, limit);
+}
+
+Weights TrainingParts::weights() const {
+  if (averages && averages->any()) return averages->weights();
+  return {values, statistics};
+}
+
+PolicyState TrainingParts::policy_state() const {
+  return {.plateau = policy.plateau().state(),
+          .early_stop = policy.early_stop().state(),
+          .averaged = averages ? averages->count() : 0};
+}
+
+void TrainingParts::set_policy_state(const PolicyState& state) {
+  policy.plateau().set_state(state.plateau);
+  policy.early_stop().set_state(state.early_stop);
+  if (averages) averages->set_count(state.averaged);
+}
+
+bool resumes_from_checkpoint(const Settings& settings) {
+  const std::filesystem::path from = settings.train.resume;
+  return !from.empty() && !(is_run_folder(from) && list_checkpoints(from).empty());
+}
+
+}  // namespace convoy
