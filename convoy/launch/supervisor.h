@@ -135,8 +135,9 @@ class Supervisor {
   int requests_ = 0;                      // to stop
   std::map<std::string, ExitCode> done_;  // nodes
   bool said_done_ = false;
-  std::set<std::string> given_up_;                 // workers of all nodes, as told
-  std::optional<Steady::time_point> follow_until_;  // for workers, when servers have ended
+  std::set<std::string> given_up_;  // workers of all nodes, as told
+  std::optional<Steady::time_point>
+      follow_until_;  // for workers, when servers have ended
 
   std::optional<JobOutcome> proposed_, suspected_, verdict_;
   Steady::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;

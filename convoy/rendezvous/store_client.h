@@ -80,7 +80,7 @@ class StoreClient : public KeyValueStore {
   void abandon();
 
  private:
-    enum class AfterOutcome { stop, wait };  // what waiting is worth when the job failed
+  enum class AfterOutcome { stop, wait };  // what waiting is worth when the job failed
 
   void prove_and_greet(Steady::time_point deadline);
   void run();

@@ -19,7 +19,7 @@
 namespace convoy {
 
 struct StoreConnection {
-    enum class Stage { stranger, guest, member };
+  enum class Stage { stranger, guest, member };
 
   /// A get that waits for its key.
   struct Wait {

@@ -25,8 +25,8 @@ class OldRun : public ProgramTest, public testing::WithParamInterface<const char
 };
 
 TEST_P(OldRun, ResumesFromItsCheckpointToTheSameBits) {
-  const CommandResult result = convoy({"train", "train.resume=" + checkpoint().string(),
-                                       "run.name=resumed", "--quiet"});
+  const CommandResult result = convoy(
+      {"train", "train.resume=" + checkpoint().string(), "run.name=resumed", "--quiet"});
 
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(weights_of(here() / "runs/resumed"), expected());
