@@ -25,8 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
-#include "convoy/settings/settings_schema.h"
 
 namespace convoy {
 
