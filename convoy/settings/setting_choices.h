@@ -32,9 +32,8 @@ CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
 CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,
               plateau)
 CONVOY_CHOICE(AnnealChoice, cos, linear)
-CONVOY_CHOICE(StrategyChoice,
-              auto_,  // NOLINT(readability-identifier-naming): `auto` is a keyword
-              single, gather_scatter, all_reduce, ddp, ps_sync, ps_async)
+CONVOY_CHOICE(StrategyChoice, auto_, single, gather_scatter, all_reduce,  // NOLINT: auto
+              ddp, ps_sync, ps_async)
 CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
 CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
 CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)

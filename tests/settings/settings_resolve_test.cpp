@@ -251,7 +251,7 @@ TEST_F(SettingsResolve, AFileWithoutSettingsChangesNothing) {
 }
 
 TEST_F(SettingsResolve, AnOptionNeedsNoFile) {
-  EXPECT_EQ(resolve({"strategy=ddp"}).strategy.name, "ddp");
+  EXPECT_EQ(resolve({"strategy=ddp"}).strategy.name, StrategyChoice::ddp);
 }
 
 TEST_F(SettingsResolve, SettingTheNameAloneLaysNoFile) {

@@ -321,7 +321,7 @@ TEST_F(Simulated, SleepsAsLongAsDelaysSay) {
     for (std::size_t batch = 0; batch < 12; ++batch) {
       expected += 0.010 + delay.seconds(batch, 0.010);
     }
-    EXPECT_NEAR(virtual_seconds(kind), expected, 1e-9) << kind;
+    EXPECT_NEAR(virtual_seconds(choice_name(kind)), expected, 1e-9) << choice_name(kind);
   }
 }
 
