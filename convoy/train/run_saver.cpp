@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/error.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/train/training_parts.h"
 
