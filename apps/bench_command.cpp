@@ -126,7 +126,7 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
   const LoaderBenchResult result = bench_loader(settings, arguments.options.seconds);
   if (arguments.as_json) {
     const json object = {{"data", settings.data.name},
-                         {"augment", settings.train.augment},
+                         {"augment", choice_name(settings.train.augment)},
                          {"batch_size", settings.train.batch_size},
                          {"images", result.images},
                          {"image_us", result.image_us},
@@ -135,7 +135,7 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
     return ExitCode::done;
   }
   fmt::print("{}, augment {}, batch {}, {} images\n", settings.data.name,
-             settings.train.augment, settings.train.batch_size,
+             choice_name(settings.train.augment), settings.train.batch_size,
              with_commas(result.images));
   fmt::print("image     {:.2f} us\n", result.image_us);
   fmt::print("images/s  {}\n",

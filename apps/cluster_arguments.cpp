@@ -64,8 +64,7 @@ Settings given_settings(const Environment& environment) {
 }
 
 JobPlacement placement_of(const Settings& settings, const Environment& environment) {
-  const bool has_servers = settings.strategy.name.starts_with("ps_");
-  return placement_with(has_servers ? settings.ps.servers : 0, settings.cluster,
+  return placement_with(is_served(settings) ? settings.ps.servers : 0, settings.cluster,
                         environment);
 }
 

@@ -119,8 +119,8 @@ ExitCode partition(const PartitionArguments& arguments) {
                    std::max(1, cluster.nproc_per_node) * std::max(1, cluster.nnodes));
   const std::vector<std::uint64_t> counts = label_counts(train, parts);
   const std::vector<std::string> workers = numbers_to(parts.count());
-  const std::string title =
-      fmt::format("{}, data.partition={}", settings.data.name, settings.data.partition);
+  const std::string title = fmt::format("{}, data.partition={}", settings.data.name,
+                                        choice_name(settings.data.partition));
   const std::string note = partition_note(parts, samples.train.size());
   fmt::print("{}\n\n{}\n{}\n", title,
              count_table_text({"worker", workers, train.classes, counts}), note);

@@ -108,7 +108,7 @@ class Rank {
         statistics_(statistics_layout_),
         network_(model_, layout_, network_options(settings, samples), team_),
         microbatches_(network_, layout_, all_microbatches(1), team_),
-        optimizer_(make_optimizer(settings.optimizer.name, layout_,
+        optimizer_(make_optimizer(choice_name(settings.optimizer.name), layout_,
                                   optimizer_options(settings, layout_), team_)),
         clip_(make_clip(settings, layout_, team_)),
         schedule_(schedule_options(settings, 1, 1)),

@@ -82,7 +82,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
       model, layout,
       network_options(settings, Microbatches::most_samples(batch_size, count)), team);
   Microbatches microbatches(network, layout, all_microbatches(count), team);
-  const auto optimizer = make_optimizer(settings.optimizer.name, layout,
+  const auto optimizer = make_optimizer(choice_name(settings.optimizer.name), layout,
                                         optimizer_options(settings, layout), team);
   std::optional<ClipNorm> clip = make_clip(settings, layout, team);
   Single strategy({.layout = layout,

@@ -2,8 +2,6 @@
 
 #include "convoy/checkpoint/resume.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -13,8 +11,6 @@
 #include "convoy/checkpoint/checkpoint.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/run_folder.h"
-#include "convoy/settings/settings_fault.h"
-#include "convoy/settings/settings_value.h"
 #include "convoy/system/file.h"
 
 namespace convoy {
@@ -74,37 +70,6 @@ std::optional<ResumeSource> automatic(const RunSettings& settings) {
   return ResumeSource{.checkpoint = {}, .run = fs::canonical(run), .damaged = {}};
 }
 
-/// Free to change: they do not touch what is computed. Evaluations do: they decide what
-/// is best, and the rates of plateau.
-bool is_free(std::string_view name) {
-  static constexpr std::string_view kGroups[] = {"run.", "cluster.", "strategy.",
-                                                 "ddp.", "inject.",  "checkpoint."};
-  static constexpr std::string_view kNames[] = {
-      "data.root",       "model.init",        "train.log_every", "train.patience",
-      "train.min_delta", "train.max_minutes", "train.resume",    "train.resume_force",
-      "train.epochs",    "train.max_steps",   "ps.servers",      "ps.restarts"};
-  return std::ranges::find(kNames, name) != std::end(kNames) ||
-         std::ranges::any_of(kGroups,
-                             [&](auto group) { return name.starts_with(group); });
-}
-
-/// A schedule over the whole run has other rates if the run has another length; one that
-/// evaluations decide, if an evaluation was made within an epoch.
-bool needs_same_length(const Settings& now, bool in_steps) {
-  const std::string& schedule = now.schedule.name;
-  const bool judged = schedule == "plateau" || now.train.patience > 0;
-  return schedule == "cosine" || schedule == "linear" || schedule == "onecycle" ||
-         (in_steps && judged);
-}
-
-bool leads_to_other_bits(std::string_view name, const Settings& now) {
-  const bool in_steps = name == "train.max_steps";
-  if (in_steps || name == "train.epochs") {
-    return needs_same_length(now, in_steps);
-  }
-  return name == "checkpoint.best_metric" || !is_free(name);
-}
-
 }  // namespace
 
 bool is_run_folder(const fs::path& path) {
@@ -119,42 +84,6 @@ std::optional<ResumeSource> find_resume_source(const Settings& settings) {
   if (!is_there(fs::path(resume) / kManifestFile)) return from_run(resume);
   verify_checkpoint(resume);
   return ResumeSource{.checkpoint = fs::canonical(resume), .run = {}, .damaged = {}};
-}
-
-std::string describe(const SettingChange& change) {
-  return fmt::format("changed   {}: {} -> {}{}", change.name, change.before, change.now,
-                     change.other_bits ? " (leads to other bits)" : "");
-}
-
-std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now) {
-  Settings old = before, current = now;
-  std::vector<SettingChange> changes;
-  for (const Setting& setting : settings_table()) {
-    const std::string was = value_text(setting.field(old));
-    const std::string is = value_text(setting.field(current));
-    if (was == is || setting.name.starts_with("train.resume")) continue;
-    changes.push_back({setting.name, was, is, leads_to_other_bits(setting.name, now)});
-  }
-  return changes;
-}
-
-void refuse_other_bits(const std::vector<SettingChange>& changes, const Settings& now) {
-  if (now.train.resume_force) return;
-  std::vector<std::string> breaking;
-  for (const SettingChange& change : changes) {
-    if (change.other_bits) {
-      breaking.push_back(
-          fmt::format("{}={} (was {})", change.name, change.now, change.before));
-    }
-  }
-  if (breaking.empty()) return;
-  throw settings_error(
-      {.where = "train.resume",
-       .found = join(breaking),
-       .expected = "the settings of the run, but for those that change no numbers",
-       .hint =
-           "train.resume_force=true goes on all the same, to other bits than a run "
-           "never interrupted; a new run can start from its weights with model.init"});
 }
 
 }  // namespace convoy

@@ -37,19 +37,4 @@ std::optional<ResumeSource> find_resume_source(const Settings& settings);
 /// Whether the path is a run's folder, as opposed to a checkpoint's, or none.
 bool is_run_folder(const std::filesystem::path& path);
 
-/// A setting that is not what it was.
-struct SettingChange {
-  std::string name, before, now;
-  bool other_bits = false;  // the run would not end at the bits of one never interrupted
-};
-
-/// "changed   train.epochs: 2 -> 3"
-std::string describe(const SettingChange& change);
-
-std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now);
-
-/// Throws InputError, naming all of them, if a change leads to other bits and
-/// train.resume_force is not set.
-void refuse_other_bits(const std::vector<SettingChange>& changes, const Settings& now);
-
 }  // namespace convoy

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -17,8 +16,6 @@ namespace convoy {
 namespace {
 
 using Samples = std::vector<std::uint32_t>;
-
-const std::array<std::string, 4> kNames = {"iid", "shared", "labels", "labels_unscaled"};
 
 // What random numbers of a partition are for.
 constexpr std::uint32_t kOfSamples = 0, kOfLabels = 1, kOfCut = 2;
@@ -126,14 +123,6 @@ void cut_to_shortest(std::vector<Samples>& parts, std::uint64_t seed) {
 }
 
 }  // namespace
-
-Partition partition_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kNames, name);
-  if (found != kNames.end()) return static_cast<Partition>(found - kNames.begin());
-  const std::string nearest = nearest_name(name, kNames);
-  refuse(std::string(name), "one of " + join(kNames),
-         nearest.empty() ? "" : "nearest name: " + nearest);
-}
 
 Parts partition_samples(const Dataset& data, std::span<const std::uint32_t> samples,
                         const PartitionOptions& options) {

@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "convoy/data/dataset.h"
@@ -24,9 +23,6 @@
 namespace convoy {
 
 enum class Partition { iid, shared, labels, labels_unscaled };
-
-/// The kind that `data.partition` names. Throws InputError for any other name.
-Partition partition_named(std::string_view name);
 
 struct PartitionOptions {
   Partition kind = Partition::iid;

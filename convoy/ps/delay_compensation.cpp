@@ -64,13 +64,6 @@ void visit_parts(const std::vector<Range>& parts, Range chunk, const Work& work)
 
 }  // namespace
 
-std::optional<Compensation> find_compensation(std::string_view name) {
-  if (name == "none") return Compensation::none;
-  if (name == "dc_asgd") return Compensation::dc_asgd;
-  if (name == "dc_asgd_adaptive") return Compensation::dc_asgd_adaptive;
-  return std::nullopt;
-}
-
 DelayCompensation::DelayCompensation(const Layout& layout,
                                      const CompensationOptions& options, ThreadTeam& team)
     : options_(options), parts_(compensated_parts(layout, options.frozen)), team_(team) {

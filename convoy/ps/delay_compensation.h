@@ -17,20 +17,15 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "convoy/base/range.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/params/flat_buffer.h"
+#include "convoy/settings/setting_choices.h"
 #include "convoy/system/thread_team.h"
 
 namespace convoy {
-
-enum class Compensation { none, dc_asgd, dc_asgd_adaptive };
-
-/// The one of that name, if there is one.
-std::optional<Compensation> find_compensation(std::string_view name);
 
 struct CompensationOptions {
   Compensation kind = Compensation::none;

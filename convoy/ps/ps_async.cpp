@@ -21,7 +21,7 @@ PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
               parts.team),
       pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {
   const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
-  describe({.strategy = kPsAsync,
+  describe({.strategy = choice_name(StrategyChoice::ps_async),
             .steps_per_epoch = schedule_.per_epoch(),
             .samples_per_epoch = schedule_.per_epoch() * batch,
             .microbatches = schedule_.microbatches,
@@ -199,8 +199,9 @@ std::string PsAsync::plan() const {
       "{}\n"
       "batch     {} samples a push, each an update of its own; compensation {}\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
-      parts_.comm.ranks() == 1 ? "" : "s", kPsAsync, parts_.settings.data.partition,
-      ps.max_staleness, parts_.settings.train.batch_size, ps.compensation);
+      parts_.comm.ranks() == 1 ? "" : "s", choice_name(StrategyChoice::ps_async),
+      choice_name(parts_.settings.data.partition), ps.max_staleness,
+      parts_.settings.train.batch_size, choice_name(ps.compensation));
 }
 
 UpdateTelemetry PsAsync::telemetry() const {

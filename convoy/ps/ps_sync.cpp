@@ -20,7 +20,7 @@ PsSync::PsSync(const TrainingContext& parts, const ServiceOptions& service)
   const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
   const std::size_t samples =
       samples_of_microbatches(parts.settings, parts.work, order_.microbatches());
-  describe({.strategy = kPsSync,
+  describe({.strategy = choice_name(StrategyChoice::ps_sync),
             .steps_per_epoch = (samples + batch - 1) / batch,
             .samples_per_epoch = samples,
             .microbatches = order_.microbatches(),
@@ -175,9 +175,10 @@ std::string PsSync::plan() const {
       "batch     {} samples an update in {} micro-batch{}: the same bits as on one "
       "rank\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
-      parts_.comm.ranks() == 1 ? "" : "s", kPsSync, with_commas(own_.size()),
-      with_commas(parts_.work.layout.size()), parts_.settings.train.batch_size,
-      order_.microbatches(), order_.microbatches() == 1 ? "" : "es");
+      parts_.comm.ranks() == 1 ? "" : "s", choice_name(StrategyChoice::ps_sync),
+      with_commas(own_.size()), with_commas(parts_.work.layout.size()),
+      parts_.settings.train.batch_size, order_.microbatches(),
+      order_.microbatches() == 1 ? "" : "es");
 }
 
 }  // namespace convoy

@@ -52,7 +52,7 @@ void check_service(const TrainingContext& parts) {
 
 UpdateSourceFactory server_updates(const ServiceOptions& service) {
   return [service](const TrainingContext& parts) -> std::unique_ptr<UpdateSource> {
-    if (parts.settings.strategy.name == kPsSync) {
+    if (parts.settings.strategy.name == StrategyChoice::ps_sync) {
       return std::make_unique<PsSync>(parts, service);
     }
     return std::make_unique<PsAsync>(parts, service);

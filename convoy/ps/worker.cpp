@@ -34,7 +34,7 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
     : settings_(settings),
       place_(place),
       work_(load_training_workload(settings)),
-      schedule_(settings.strategy.name == kPsAsync
+      schedule_(settings.strategy.name == StrategyChoice::ps_async
                     ? std::optional<WorkerSchedule>(std::in_place, settings, work_,
                                                     place.workers)
                     : std::nullopt),

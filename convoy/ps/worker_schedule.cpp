@@ -36,7 +36,7 @@ AsyncServerOptions async_server_options(const Settings& settings, const Layout& 
   const PsSettings& ps = settings.ps;
   AsyncServerOptions options{
       .batches = {},
-      .compensation = {.kind = *find_compensation(ps.compensation),
+      .compensation = {.kind = ps.compensation,
                        .lambda = ps.lambda,
                        .decay = ps.lambda_decay,
                        .frozen = optimizer_options(settings, layout).parameters.frozen},

@@ -11,6 +11,7 @@
 #include "convoy/remote_checkpoints/checkpoint_download.h"
 #include "convoy/s3/access.h"
 #include "convoy/s3/client.h"
+#include "convoy/settings/setting_changes.h"
 
 namespace convoy {
 namespace {

@@ -19,6 +19,7 @@
 #include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
 #include "convoy/run/uploads.h"
+#include "convoy/settings/setting_changes.h"
 #include "convoy/setup/setting_arguments.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/cpu.h"

@@ -45,9 +45,9 @@ void check_upload(const CheckpointSettings& checkpoint, const SettingOrigins& or
 }
 
 void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
-  if (optimizer.nesterov && optimizer.name != "sgd") {
+  if (optimizer.nesterov && optimizer.name != OptimizerChoice::sgd) {
     throw settings_error({.where = origin(origins, "optimizer.nesterov"),
-                          .found = "true with optimizer=" + optimizer.name,
+                          .found = "true with optimizer=" + choice_name(optimizer.name),
                           .expected = "false, or optimizer=sgd",
                           .hint = ""});
   }
@@ -60,19 +60,21 @@ void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& or
 
 void check_normalization(const DataSettings& data, const SettingOrigins& origins) {
   const bool given = !data.mean.empty() || !data.std.empty();
-  if (data.normalize != "fixed" && given) {
+  if (data.normalize != NormalizeChoice::fixed && given) {
     const char* name = data.mean.empty() ? "data.std" : "data.mean";
-    throw settings_error({.where = origin(origins, name),
-                          .found = "numbers with data.normalize=" + data.normalize,
-                          .expected = "no numbers, or data.normalize=fixed",
-                          .hint = ""});
+    throw settings_error(
+        {.where = origin(origins, name),
+         .found = "numbers with data.normalize=" + choice_name(data.normalize),
+         .expected = "no numbers, or data.normalize=fixed",
+         .hint = ""});
   }
-  if (data.normalize != "fixed" || (given && data.mean.size() == data.std.size())) {
+  if (data.normalize != NormalizeChoice::fixed ||
+      (given && data.mean.size() == data.std.size())) {
     return;
   }
   throw settings_error(
       {.where = origin(origins, "data.normalize"),
-       .found = fmt::format("fixed with {} means and {} deviations", data.mean.size(),
+       .found = fmt::format("fixed with {} means and {} stds", data.mean.size(),
                             data.std.size()),
        .expected = "data.mean and data.std with one number each for all channels, "
                    "or one for each",
@@ -87,7 +89,7 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
                           .expected = expected,
                           .hint = ""});
   };
-  if (schedule.name == "onecycle" && schedule.warmup_epochs > 0) {
+  if (schedule.name == ScheduleChoice::onecycle && schedule.warmup_epochs > 0) {
     refuse("schedule.warmup_epochs", schedule.warmup_epochs,
            "0 with schedule=onecycle, whose way up is schedule.pct_start");
   }
@@ -95,10 +97,11 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
     refuse("schedule.warmup_epochs", schedule.warmup_epochs,
            fmt::format("at most {}, the run's epochs", settings.train.epochs));
   }
-  if (schedule.name == "plateau" && schedule.gamma >= 1) {
+  if (schedule.name == ScheduleChoice::plateau && schedule.gamma >= 1) {
     refuse("schedule.gamma", schedule.gamma, "below 1 with schedule=plateau");
   }
-  const bool has_lowest = schedule.name == "cosine" || schedule.name == "plateau";
+  const bool has_lowest =
+      schedule.name == ScheduleChoice::cosine || schedule.name == ScheduleChoice::plateau;
   if (has_lowest && schedule.min_lr > settings.optimizer.lr) {
     refuse("schedule.min_lr", schedule.min_lr,
            fmt::format("at most {}, the learning rate", settings.optimizer.lr));
@@ -194,7 +197,9 @@ void emit_value(YAML::Emitter& out, const Field& field) {
     return emit_list(out, **numbers);
   }
   const std::string text = value_text(field);
-  if (std::holds_alternative<std::string*>(field) && !plain_in_yaml(text)) {
+  const bool is_text = std::holds_alternative<std::string*>(field) ||
+                       std::holds_alternative<ChoiceField>(field);
+  if (is_text && !plain_in_yaml(text)) {
     out << YAML::DoubleQuoted;
   }
   out << text;

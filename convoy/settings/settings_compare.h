@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the settings has to be the same on all ranks of a job.
+// The settings that have to be the same on all ranks of a job.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// "name=value" a line, without what may differ from machine to machine: where its data
+/// One line "name=value" per setting, without those that are per machine: where its data
 /// is, its number, how it calls machine 0, its threads.
 std::string compared_settings(const Settings& settings);
 

@@ -48,13 +48,13 @@ void add_option_files(const fs::path& folder, std::set<std::string>& names) {
   if (error && !absent) throw storage_error(folder, "list this folder", error.value());
 }
 
-/// Lays settings over each other, the later over the earlier.
+/// Merges settings, the later over the earlier.
 class Resolver {
  public:
   /// Borrows the context.
   explicit Resolver(const SettingsContext& context) : context_(context) {}
 
-  /// Lays a file over what came before. `chosen_at` says who asked for it.
+  /// Merges a file over what came before. `chosen_at` says who asked for it.
   void merge_file(const fs::path& path, const std::string& chosen_at) {
     std::error_code error;
     const fs::path canonical = fs::weakly_canonical(path, error);
@@ -65,14 +65,15 @@ class Resolver {
     open_.pop_back();
   }
 
-  /// Lays the config.yaml of a run, whose old names nobody has to change.
+  /// Merges the config.yaml of a run, without warnings of old names.
   void merge_run_config(const fs::path& path) {
     warns_ = false;
     merge_file(path, "train.resume");
     warns_ = true;
   }
 
-  /// Lays the files that are chosen, experiments first, then the settings as they stand.
+  /// Merges the files that are chosen, experiments first, then the settings in their
+  /// order.
   void merge(const std::vector<SettingAssignment>& assignments) {
     for (const SettingAssignment& one : assignments) {
       if (one.name == kExperiment) choose(one);
@@ -111,7 +112,7 @@ class Resolver {
     return group ? group_as_value(name, value, where) : unknown_setting(name, where);
   }
 
-  /// The name is set here too, so that the option's own file is laid over it.
+  /// The name is set here too, so that the option's own file is merged over it.
   void choose(const SettingAssignment& choice) {
     if (choice.name == kExperiment) {
       refuse_unknown_experiment(choice);
@@ -182,7 +183,7 @@ class Resolver {
   bool warns_ = true;
   std::set<std::string> warned_;  // aliases
   std::vector<std::pair<fs::path, fs::path>>
-      open_;  // files being laid: identity, as named
+      open_;  // files being merged: identity, as named
 };
 
 std::optional<fs::path> folder_from_environment() {

@@ -10,13 +10,13 @@
 //   model=NAME, data=NAME, optimizer=NAME ... on the command line, in their order
 //   dotted.name=value on the command line, in order
 //
-// group=NAME sets `group.name` and lays configs/<group>/<NAME>.yaml, if there is one,
+// group=NAME sets `group.name` and merges configs/<group>/<NAME>.yaml, if there is one,
 // over what came before. A file may make such choices too; they come before its other
 // settings, wherever they stand in it.
 //
-// A setting that was renamed is found by its old name too. Whoever wrote the old name is
-// told the new one, once for each name. A run's own config.yaml is read without a word:
-// nobody has to change the file of a run that is over.
+// A setting that was renamed is found by its old name too, and `warn` is told the new one
+// once per old name. The config.yaml of a run that is resumed or evaluated is read
+// without a warning: the run is recorded, and nobody has to change its file.
 
 #pragma once
 
@@ -25,8 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
-#include "convoy/settings/settings_schema.h"
 
 namespace convoy {
 

@@ -16,16 +16,37 @@ SettingKind kind_of(const Setting& setting, const Field& field) {
   if (std::holds_alternative<double*>(field)) return SettingKind::number;
   if (std::holds_alternative<Numbers*>(field)) return SettingKind::numbers;
   if (std::holds_alternative<bool*>(field)) return SettingKind::truth;
+  if (std::holds_alternative<ChoiceField>(field)) return SettingKind::choice;
   if (!std::holds_alternative<std::string*>(field)) return SettingKind::whole;
   const bool free = std::holds_alternative<std::monostate>(setting.rule);
   return free ? SettingKind::text : SettingKind::choice;
 }
 
-SettingInfo describe(const Setting& setting, const KnownNames& names) {
+std::string on_resume(const Setting& setting) {
+  if (setting.is(kBits)) return "fixed";
+  const bool length = setting.is(kEpochs | kSteps);
+  return length ? "free unless the schedule depends on it" : "free";
+}
+
+SettingInfo info_of(const Setting& setting, const KnownNames& names) {
   Settings defaults;
   const Field field = setting.field(defaults);
-  return {setting.name, kind_of(setting, field), value_text(field),
-          expected_text(setting, names), setting.help};
+  return {.name = setting.name,
+          .kind = kind_of(setting, field),
+          .default_text = value_text(field),
+          .expected = expected_text(setting, names),
+          .help = setting.help,
+          .alias = setting.alias,
+          .on_resume = on_resume(setting)};
+}
+
+std::string markdown_row(const SettingInfo& info) {
+  const std::string shown =
+      info.default_text.empty() ? "empty" : "`" + info.default_text + "`";
+  const std::string before =
+      info.alias.empty() ? "" : fmt::format(" (old name: `{}`)", info.alias);
+  return fmt::format("| `{}` | {} | {} | {}{} | {} |\n", info.name, shown, info.expected,
+                     info.help, before, info.on_resume);
 }
 
 struct HelpLine {
@@ -71,9 +92,17 @@ std::vector<HelpLine> setting_lines(const KnownNames& names) {
 std::vector<SettingInfo> settings_schema(const KnownNames& names) {
   std::vector<SettingInfo> schema;
   for (const Setting& setting : settings_table()) {
-    schema.push_back(describe(setting, names));
+    schema.push_back(info_of(setting, names));
   }
   return schema;
+}
+
+std::string settings_markdown() {
+  std::string text =
+      "| setting | default | takes | meaning | on resume |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const SettingInfo& info : settings_schema()) text += markdown_row(info);
+  return text;
 }
 
 std::string settings_help(const KnownNames& names) {

@@ -7,16 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace convoy {
+#include "convoy/settings/known_names.h"
 
-/// The options of those groups whose options are code. Experiments are files.
-struct KnownNames {
-  std::vector<std::string> models;
-  std::vector<std::string> datasets;
-  std::vector<std::string> optimizers;
-  std::vector<std::string> schedules;
-  std::vector<std::string> strategies;
-};
+namespace convoy {
 
 enum class SettingKind {
   whole,    // a whole number
@@ -28,15 +21,20 @@ enum class SettingKind {
 };
 
 struct SettingInfo {
-  std::string name;          // "train.epochs"
-  SettingKind kind;          //
+  std::string name;  // "train.epochs"
+  SettingKind kind;
   std::string default_text;  // "6"; empty for an empty text
   std::string expected;      // "a whole number from 1"
   std::string help;          // one line, what it is
+  std::string alias;         // the name it had before; empty: none
+  std::string on_resume;     // whether a resumed run may change it
 };
 
 /// All settings, group by group. Without `names`, expected texts list no options.
 std::vector<SettingInfo> settings_schema(const KnownNames& names = {});
+
+/// All settings as a table of Markdown, for docs/settings.md.
+std::string settings_markdown();
 
 /// All groups with options and all settings as a table, for --help.
 std::string settings_help(const KnownNames& names = {});

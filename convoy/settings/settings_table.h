@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of settings: one line each, from which reading, checking, printing, help and
-// the schema follow. Internal to the settings.
-//
-// To add a setting: a field in Settings, a line in settings_table.cpp, a line in
-// docs/settings.md (a test prints the one that is missing).
+// The table of settings: a row for each of settings_table.inc, from which reading,
+// checking, printing, help and documents follow. Internal to the settings.
 
 #pragma once
 
@@ -16,13 +13,22 @@
 #include <variant>
 #include <vector>
 
+#include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
-#include "convoy/settings/settings_schema.h"
 
 namespace convoy {
 
+/// The place of a choice in Settings, whichever enum it is.
+struct ChoiceField {
+  void* place;
+  const std::vector<std::string>* names;
+  std::size_t (*index)(const void* place);
+  void (*set)(void* place, std::size_t index);
+};
+
 /// A setting's place in Settings. Its type there decides how it is read and printed.
-using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*, Numbers*>;
+using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*, Numbers*,
+                           ChoiceField>;
 
 /// The numbers from low to high; an open end is itself left out. Of a list, each number.
 struct Bounds {
@@ -32,21 +38,28 @@ struct Bounds {
   bool high_open = false;
 };
 
-using Choices = std::vector<std::string>;
 using KnownList = std::vector<std::string> KnownNames::*;
 
 /// What a setting may be, besides being of its type.
-using Rule = std::variant<std::monostate, Bounds, Choices, KnownList>;
+using Rule = std::variant<std::monostate, Bounds, KnownList>;
+
+/// The columns of settings_table.inc, which explains them, as bits.
+using Columns = unsigned;
+inline constexpr Columns kFree = 0, kBits = 1, kEpochs = 2, kSteps = 4, kMachine = 8,
+                         kFiles = 16, kShown = 32, kCommand = 64;
 
 struct Setting {
   std::string name;
   Field (*field)(Settings&);
   Rule rule;
+  Columns columns;
   std::string help;
   std::string alias{};  // the name it had before, which still works; empty: none
+
+  bool is(Columns column) const { return (columns & column) != 0; }
 };
 
-/// All settings; those of one group stand together.
+/// All settings; those of one group follow each other.
 std::span<const Setting> settings_table();
 
 /// The setting of that name or alias, or nullptr.

@@ -60,6 +60,18 @@ std::errc read(std::string_view text, Numbers& numbers) {
   return {};
 }
 
+std::errc read_into(std::string_view text, const ChoiceField& choice) {
+  const auto found = std::ranges::find(*choice.names, text);
+  if (found == choice.names->end()) return std::errc::invalid_argument;
+  choice.set(choice.place, static_cast<std::size_t>(found - choice.names->begin()));
+  return {};
+}
+
+template <class Plain>
+std::errc read_into(std::string_view text, Plain* place) {
+  return read(text, *place);
+}
+
 // ---- checking
 
 bool within(double value, const Bounds& bounds) {
@@ -86,27 +98,37 @@ bool obeys(const Rule& rule, const Numbers& numbers) {
   return std::ranges::all_of(numbers, [&](double one) { return obeys(rule, one); });
 }
 
-bool obeys(const Rule& rule, const std::string& value) {
-  const auto* choices = std::get_if<Choices>(&rule);
-  return (!choices || contains(*choices, value)) &&
-         find_bad_utf8(value) == std::string_view::npos &&
+bool obeys(const Rule&, const std::string& value) {
+  return find_bad_utf8(value) == std::string_view::npos &&
          std::ranges::none_of(value, is_control);
 }
 
-bool obeys(const Setting& setting, Settings& settings) {
-  return std::visit([&](auto* place) { return obeys(setting.rule, *place); },
+bool is_obeyed(const Rule&, const ChoiceField& choice) {
+  return choice.index(choice.place) < choice.names->size();
+}
+
+template <class Plain>
+bool is_obeyed(const Rule& rule, const Plain* place) {
+  return obeys(rule, *place);
+}
+
+bool is_obeyed(const Setting& setting, Settings& settings) {
+  return std::visit([&](auto place) { return is_obeyed(setting.rule, place); },
                     setting.field(settings));
 }
 
-const std::vector<std::string>* options(const Rule& rule, const KnownNames& names) {
-  if (const auto* choices = std::get_if<Choices>(&rule)) return choices;
-  const auto* known = std::get_if<KnownList>(&rule);
-  return known ? &(names.**known) : nullptr;
+/// The names that the setting takes, if it takes only names.
+const std::vector<std::string>* options(const Setting& setting, const KnownNames& names) {
+  if (const auto* list = std::get_if<KnownList>(&setting.rule)) return &(names.**list);
+  Settings defaults;
+  const Field field = setting.field(defaults);
+  const auto* choice = std::get_if<ChoiceField>(&field);
+  return choice ? choice->names : nullptr;
 }
 
 bool is_option(const Setting& setting, const std::string& value,
                const KnownNames& names) {
-  const auto* all = options(setting.rule, names);
+  const auto* all = options(setting, names);
   return !all || contains(*all, value);
 }
 
@@ -142,7 +164,7 @@ std::string overflow_hint(const Field& field) {
 std::string hint_for(const Setting& setting, const Field& field, const std::string& value,
                      std::errc error, const KnownNames& names) {
   if (error == std::errc::result_out_of_range) return overflow_hint(field);
-  const auto* all = options(setting.rule, names);
+  const auto* all = options(setting, names);
   return all ? nearest_hint(value, *all) : "";
 }
 
@@ -167,6 +189,15 @@ std::string text_of(const Numbers& numbers) {
   std::vector<std::string> texts;
   for (const double number : numbers) texts.push_back(text_of(number));
   return "[" + join(texts) + "]";
+}
+
+std::string text_at(const ChoiceField& choice) {
+  return choice.names->at(choice.index(choice.place));
+}
+
+template <class Plain>
+std::string text_at(const Plain* place) {
+  return text_of(*place);
 }
 
 // ---- UTF-8
@@ -196,8 +227,8 @@ void assign(const Setting& setting, const SettingAssignment& assignment,
   const Field field = setting.field(settings);
   const std::string& value = assignment.value;
   const std::errc error =
-      std::visit([&](auto* place) { return read(value, *place); }, field);
-  if (error == std::errc{} && obeys(setting, settings) &&
+      std::visit([&](auto place) { return read_into(value, place); }, field);
+  if (error == std::errc{} && is_obeyed(setting, settings) &&
       is_option(setting, value, names)) {
     return;
   }
@@ -208,7 +239,7 @@ void assign(const Setting& setting, const SettingAssignment& assignment,
 }
 
 void check_value(const Setting& setting, const std::string& where, Settings& settings) {
-  if (obeys(setting, settings)) return;
+  if (is_obeyed(setting, settings)) return;
   throw settings_error({.where = where,
                         .found = shown(value_text(setting.field(settings))),
                         .expected = expected_text(setting, {}),
@@ -216,11 +247,11 @@ void check_value(const Setting& setting, const std::string& where, Settings& set
 }
 
 std::string value_text(const Field& field) {
-  return std::visit([](const auto* place) { return text_of(*place); }, field);
+  return std::visit([](const auto& place) { return text_at(place); }, field);
 }
 
 std::string expected_text(const Setting& setting, const KnownNames& names) {
-  if (const auto* all = options(setting.rule, names); all && !all->empty()) {
+  if (const auto* all = options(setting, names); all && !all->empty()) {
     return "one of " + join(*all);
   }
   if (std::holds_alternative<KnownList>(setting.rule)) {

@@ -16,10 +16,8 @@
 namespace convoy {
 namespace {
 
-constexpr const char* kAutomatic = "auto";
-
 DataOptions data_options(const Settings& settings) {
-  const SyntheticSettings& synthetic = settings.data.synthetic;
+  const DataSettings::Synthetic& synthetic = settings.data.synthetic;
   DataOptions options{.name = settings.data.name, .root = settings.data.root};
   options.synthetic.shape = {synthetic.channels, synthetic.height, synthetic.width};
   options.synthetic.classes = synthetic.classes;
@@ -56,26 +54,77 @@ Normalization given_normalization(const DataSettings& settings, const Dataset& d
 }
 
 Normalization choose_normalization(const DataSettings& settings, const Dataset& data) {
-  if (settings.normalize == "fixed") return given_normalization(settings, data);
-  return settings.normalize == "channel" ? measure_channels(data) : measure(data);
+  switch (settings.normalize) {
+    case NormalizeChoice::fixed:
+      return given_normalization(settings, data);
+    case NormalizeChoice::channel:
+      return measure_channels(data);
+    case NormalizeChoice::all:
+      break;
+  }
+  return measure(data);
 }
 
-Augmentation chosen_augmentation(const std::string& name) {
-  if (name == "crop_flip") return Augmentation::crop_flip;
-  return name == "crop_alternate" ? Augmentation::crop_alternate : Augmentation::none;
+Augmentation augmentation_of(AugmentChoice choice) {
+  switch (choice) {
+    case AugmentChoice::crop_flip:
+      return Augmentation::crop_flip;
+    case AugmentChoice::crop_alternate:
+      return Augmentation::crop_alternate;
+    case AugmentChoice::none:
+      break;
+  }
+  return Augmentation::none;
+}
+
+Partition partition_kind(PartitionChoice choice) {
+  switch (choice) {
+    case PartitionChoice::shared:
+      return Partition::shared;
+    case PartitionChoice::labels:
+      return Partition::labels;
+    case PartitionChoice::labels_unscaled:
+      return Partition::labels_unscaled;
+    case PartitionChoice::iid:
+      break;
+  }
+  return Partition::iid;
 }
 
 Partition partition_of_microbatches(const Settings& settings) {
-  if (settings.strategy.name == "ps_async") return Partition::iid;
-  return partition_named(settings.data.partition);
+  if (settings.strategy.name == StrategyChoice::ps_async) return Partition::iid;
+  return partition_kind(settings.data.partition);
 }
 
-Curve chosen_curve(const std::string& name) {
-  if (name == "step") return Curve::step;
-  if (name == "exponential") return Curve::exponential;
-  if (name == "cosine") return Curve::cosine;
-  if (name == "linear") return Curve::linear;
-  return name == "onecycle" ? Curve::onecycle : Curve::constant;  // as is plateau's
+Curve curve_of(ScheduleChoice choice) {
+  switch (choice) {
+    case ScheduleChoice::step:
+      return Curve::step;
+    case ScheduleChoice::exponential:
+      return Curve::exponential;
+    case ScheduleChoice::cosine:
+      return Curve::cosine;
+    case ScheduleChoice::linear:
+      return Curve::linear;
+    case ScheduleChoice::onecycle:
+      return Curve::onecycle;
+    case ScheduleChoice::constant:
+    case ScheduleChoice::plateau:  // constant but for the factor that evaluations decide
+      break;
+  }
+  return Curve::constant;
+}
+
+WinogradMode winograd_mode(WinogradChoice choice) {
+  switch (choice) {
+    case WinogradChoice::f4:
+      return WinogradMode::f4;
+    case WinogradChoice::f2:
+      return WinogradMode::f2;
+    case WinogradChoice::off:
+      break;
+  }
+  return WinogradMode::off;
 }
 
 /// What is not trained, and so neither updated nor clipped.
@@ -86,7 +135,7 @@ std::optional<SegmentId> frozen_segment(const Settings& settings, const Layout& 
 
 /// Adam's beta1 stands where sgd has its momentum.
 double chosen_momentum(const OptimizerSettings& optimizer) {
-  return optimizer.name == "sgd" ? optimizer.momentum : optimizer.beta1;
+  return optimizer.name == OptimizerChoice::sgd ? optimizer.momentum : optimizer.beta1;
 }
 
 }  // namespace
@@ -116,7 +165,7 @@ Split split_of(const Settings& settings, const Dataset& train) {
 Parts partition_of(const Settings& settings, const Dataset& train, const Split& samples,
                    int workers) {
   return partition_samples(train, samples.train,
-                           {.kind = partition_named(settings.data.partition),
+                           {.kind = partition_kind(settings.data.partition),
                             .parts = static_cast<std::size_t>(workers),
                             .seed = settings.train.seed});
 }
@@ -137,27 +186,17 @@ Settings repeatable(const Settings& settings, std::size_t microbatches) {
 }
 
 KnownNames known_names() {
-  KnownNames names{.models = model_names(),
-                   .datasets = {},
-                   .optimizers = optimizer_names(),
-                   .schedules = {"constant", "step", "exponential", "cosine", "linear",
-                                 "onecycle", "plateau"},
-                   .strategies = {kAutomatic}};
-  for (const std::string& name : strategy_names()) names.strategies.push_back(name);
-  for (const char* name : {kPsSync, kPsAsync}) names.strategies.emplace_back(name);
+  KnownNames names{.models = model_names(), .datasets = {}};
   for (const DataSource& source : data_sources()) names.datasets.push_back(source.name);
   return names;
 }
 
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples) {
-  const std::string& winograd = settings.network.winograd;
+  const bool reference = settings.network.kernels == KernelsChoice::reference;
   return {.most_samples = most_samples,
           .label_smoothing = static_cast<float>(settings.train.label_smoothing),
-          .kernels = settings.network.kernels == "reference" ? &reference_kernels()
-                                                             : &fast_kernels(),
-          .winograd = winograd == "f4"   ? WinogradMode::f4
-                      : winograd == "f2" ? WinogradMode::f2
-                                         : WinogradMode::off};
+          .kernels = reference ? &reference_kernels() : &fast_kernels(),
+          .winograd = winograd_mode(settings.network.winograd)};
 }
 
 EvaluationOptions evaluation_options(const Settings& settings) {
@@ -195,20 +234,22 @@ std::size_t microbatch_count(const Settings& settings, int ranks) {
 }
 
 bool is_served(const Settings& settings) {
-  return settings.strategy.name == kPsSync || settings.strategy.name == kPsAsync;
+  return settings.strategy.name == StrategyChoice::ps_sync ||
+         settings.strategy.name == StrategyChoice::ps_async;
 }
 
 std::size_t samples_of_microbatches(const Settings& settings, const Workload& work,
                                     std::size_t microbatches) {
-  if (settings.data.partition == "iid") return work.samples.train.size();
+  if (settings.data.partition == PartitionChoice::iid) return work.samples.train.size();
   return partition_of(settings, work.data.train, work.samples,
                       static_cast<int>(microbatches))
       .samples();
 }
 
 std::string strategy_name(const Settings& settings, int ranks) {
-  const std::string& name = settings.strategy.name;
-  if (name == kAutomatic) return ranks == 1 ? "single" : "ddp";
+  const std::string& name = choice_name(settings.strategy.name);
+  if (settings.strategy.name == StrategyChoice::auto_)
+    return ranks == 1 ? "single" : "ddp";
   if (is_served(settings)) return name;
   if (ranks == 1 || !is_for_one_rank(name)) return name;
   throw InputError(InputKind::settings,
@@ -247,14 +288,14 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
           .seed = settings.train.seed,
           .partition = partition_of_microbatches(settings),
           .normalization = work.normalization,
-          .augmentation = chosen_augmentation(settings.train.augment)};
+          .augmentation = augmentation_of(settings.train.augment)};
 }
 
 ScheduleOptions schedule_options(const Settings& settings, std::size_t steps,
                                  std::size_t steps_in_epoch) {
   const ScheduleSettings& schedule = settings.schedule;
   const double rate = settings.optimizer.lr;
-  return {.curve = chosen_curve(schedule.name),
+  return {.curve = curve_of(schedule.name),
           .rate = rate,
           .momentum = chosen_momentum(settings.optimizer),
           .steps = steps,
@@ -269,7 +310,7 @@ ScheduleOptions schedule_options(const Settings& settings, std::size_t steps,
                         .way_up = schedule.pct_start,
                         .div_factor = schedule.div_factor,
                         .final_div_factor = schedule.final_div_factor,
-                        .linear = schedule.anneal == "linear",
+                        .linear = schedule.anneal == AnnealChoice::linear,
                         .cycle_momentum = schedule.cycle_momentum,
                         .base_momentum = schedule.base_momentum,
                         .max_momentum = schedule.max_momentum}};

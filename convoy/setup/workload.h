@@ -19,15 +19,13 @@
 #include "convoy/optimizer/registry.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/params/layout.h"
+#include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
-#include "convoy/settings/settings_schema.h"
 #include "convoy/strategy/registry.h"
 
 namespace convoy {
 
-/// The strategies whose updates are made by parameter servers.
-inline constexpr const char* kPsSync = "ps_sync";
-inline constexpr const char* kPsAsync = "ps_async";
+/// Whether parameter servers make the updates: ps_sync, ps_async.
 bool is_served(const Settings& settings);
 
 struct Workload {
@@ -57,7 +55,7 @@ Workload load_training_workload(const Settings& settings);
 /// its alone: its name and what it went on from.
 Settings repeatable(const Settings& settings, std::size_t microbatches);
 
-/// What settings may name.
+/// The models and datasets that settings may name.
 KnownNames known_names();
 
 /// What the settings choose, with 0 ("as usual") resolved.

@@ -37,12 +37,13 @@ double ComputeTimes::seconds(int worker, std::uint64_t sequence,
 
 /// Of mean one. Lognormal times have a longer tail than gaussian ones, as real ones do.
 double ComputeTimes::factor(int worker, std::uint64_t sequence) const {
-  if (settings_.compute_kind == "constant") return 1;
+  if (settings_.compute_kind == ComputeKind::constant) return 1;
   const RandomStream random(seed_, RngStream::compute_time,
                             static_cast<std::uint32_t>(worker));
   const double normal = random.normal(sequence);
   const double sigma = settings_.compute_sigma;
-  if (settings_.compute_kind == "gaussian") return std::max(0.0, 1 + sigma * normal);
+  if (settings_.compute_kind == ComputeKind::gaussian)
+    return std::max(0.0, 1 + sigma * normal);
   const double variance = std::log(1 + sigma * sigma);
   return std::exp(std::sqrt(variance) * normal - variance / 2);
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// One rank alone computes the micro-batches of all, and nothing delays it.
 LocalUpdateOptions alone(const Settings& settings, int ranks) {
-  return {.strategy = "single",
+  return {.strategy = choice_name(StrategyChoice::single),
           .microbatches = microbatch_count(settings, ranks),
           .delay = Delay({}, settings.train.seed, /*rank=*/0)};
 }
@@ -127,9 +127,10 @@ std::string SimulatedRanks::plan() const {
       "batch     {} samples an update in {} micro-batches: the same bits as on real "
       "ranks\n",
       order_.ranks(), order_.ranks() == 1 ? "" : "s", strategy_,
-      batch_milliseconds(settings, parts_.work.model), settings.sim.compute_kind,
-      settings.sim.latency_us, settings.sim.bandwidth_gbps, cost_.exposed * 1e3,
-      settings.train.batch_size, order_.microbatches());
+      batch_milliseconds(settings, parts_.work.model),
+      choice_name(settings.sim.compute_kind), settings.sim.latency_us,
+      settings.sim.bandwidth_gbps, cost_.exposed * 1e3, settings.train.batch_size,
+      order_.microbatches());
 }
 
 UpdateTelemetry SimulatedRanks::telemetry() const {

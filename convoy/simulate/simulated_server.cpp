@@ -70,7 +70,7 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
     workers_.emplace_back(parts, make_delay(parts.settings, worker, workers));
   }
   const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
-  describe({.strategy = kPsAsync,
+  describe({.strategy = choice_name(StrategyChoice::ps_async),
             .steps_per_epoch = schedule_.per_epoch(),
             .samples_per_epoch = schedule_.per_epoch() * batch,
             .microbatches = schedule_.microbatches,
@@ -205,10 +205,12 @@ std::string SimulatedServer::plan() const {
       "bound {}\n"
       "clock     virtual: {:.4g} ms a batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
       "batch     {} samples a push, each an update of its own; compensation {}\n",
-      workers_.size(), workers_.size() == 1 ? "" : "s", kPsAsync, settings.data.partition,
+      workers_.size(), workers_.size() == 1 ? "" : "s",
+      choice_name(StrategyChoice::ps_async), choice_name(settings.data.partition),
       settings.ps.max_staleness, batch_milliseconds(settings, parts_.work.model),
-      settings.sim.compute_kind, settings.sim.latency_us, settings.sim.bandwidth_gbps,
-      settings.train.batch_size, settings.ps.compensation);
+      choice_name(settings.sim.compute_kind), settings.sim.latency_us,
+      settings.sim.bandwidth_gbps, settings.train.batch_size,
+      choice_name(settings.ps.compensation));
 }
 
 nlohmann::ordered_json SimulatedServer::step_fields() {

@@ -26,7 +26,7 @@ void check_simulation(const TrainingContext& parts) {
     refuse("train.resume", settings.train.resume,
            "a virtual run begins at the start, and repeats exactly");
   }
-  if (settings.strategy.name != kPsAsync) return;
+  if (settings.strategy.name != StrategyChoice::ps_async) return;
   if (settings.ps.servers > 1) {
     refuse("ps.servers", fmt::format("{} with ps_async", settings.ps.servers),
            "ps.servers=1, with sim.server_gbps as much faster");
@@ -42,7 +42,7 @@ void check_simulation(const TrainingContext& parts) {
 UpdateSourceFactory simulated_updates(int workers) {
   return [workers](const TrainingContext& parts) -> std::unique_ptr<UpdateSource> {
     check_simulation(parts);
-    if (parts.settings.strategy.name == kPsAsync) {
+    if (parts.settings.strategy.name == StrategyChoice::ps_async) {
       return std::make_unique<SimulatedServer>(parts, workers);
     }
     return std::make_unique<SimulatedRanks>(parts, workers);

@@ -7,8 +7,6 @@
 namespace convoy {
 namespace {
 
-constexpr const char* kAccuracy = "accuracy";
-
 PlateauOptions plateau_options(const Settings& settings, bool higher_better) {
   return {.rate = settings.optimizer.lr,
           .higher_better = higher_better,
@@ -29,13 +27,13 @@ EarlyStopOptions early_stop_options(const TrainSettings& train, bool higher_bett
 
 EvaluationPolicy::EvaluationPolicy(const Settings& settings)
     : metric_(settings.checkpoint.best_metric),
-      lowers_rate_(settings.schedule.name == "plateau"),
-      plateau_(plateau_options(settings, metric_ == kAccuracy)),
-      early_stop_(early_stop_options(settings.train, metric_ == kAccuracy)) {}
+      lowers_rate_(settings.schedule.name == ScheduleChoice::plateau),
+      plateau_(plateau_options(settings, metric_ == BestMetric::accuracy)),
+      early_stop_(early_stop_options(settings.train, metric_ == BestMetric::accuracy)) {}
 
 void EvaluationPolicy::take_in(const LossSum& evaluation, int epoch) {
   const double metric =
-      metric_ == kAccuracy ? evaluation.accuracy() : evaluation.mean_loss();
+      metric_ == BestMetric::accuracy ? evaluation.accuracy() : evaluation.mean_loss();
   plateau_.take_in(metric);
   early_stop_.take_in(metric, epoch);
 }
@@ -44,7 +42,7 @@ std::optional<std::string> EvaluationPolicy::reason_to_end(std::string_view spli
   if (!early_stop_.is_over()) return std::nullopt;
   const EarlyStopState& state = early_stop_.state();
   return fmt::format("no better {} {} in {} evaluation{} (best {:.3f} in epoch {})",
-                     split, metric_, state.without_better,
+                     split, choice_name(metric_), state.without_better,
                      state.without_better == 1 ? "" : "s", state.best.value_or(0),
                      state.best_epoch);
 }

@@ -38,7 +38,7 @@ class EvaluationPolicy {
   const EarlyStop& early_stop() const { return early_stop_; }
 
  private:
-  std::string metric_;  // "accuracy" or "loss"
+  BestMetric metric_;
   bool lowers_rate_;
   Plateau plateau_;
   EarlyStop early_stop_;

@@ -42,7 +42,7 @@ std::string schedule_lines(const TrainingParts& parts) {
       "steps     {} an epoch, {} in all\n"
       "schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
       with_commas(parts.description().steps_per_epoch),
-      with_commas(parts.steps_planned()), parts.settings.schedule.name,
+      with_commas(parts.steps_planned()), choice_name(parts.settings.schedule.name),
       parts.schedule.at(0).rate, parts.schedule.at(parts.steps_planned() - 1).rate);
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/error.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
-#include "convoy/settings/settings_fault.h"
 #include "convoy/train/training_parts.h"
 
 namespace convoy {
@@ -76,7 +76,8 @@ void RunSaver::restore() {
   if (restored_->microbatches == microbatches || parts_.settings.train.resume_force) {
     return;
   }
-  throw settings_error(
+  throw InputError(
+      InputKind::settings,
       {.where = "train.microbatches",
        .found = fmt::format("{}", microbatches),
        .expected =
@@ -172,7 +173,7 @@ void RunSaver::save_epoch(const SavePoint& point, const LossSum* judged, bool is
 }
 
 bool RunSaver::note_best(const LossSum& judged, const TrainPosition& position) {
-  const bool by_loss = parts_.settings.checkpoint.best_metric == "loss";
+  const bool by_loss = parts_.settings.checkpoint.best_metric == BestMetric::loss;
   const double value = by_loss ? judged.mean_loss() : judged.accuracy();
   if (best_ && (by_loss ? value >= best_->value : value <= best_->value)) return false;
   best_ = BestMark{.value = value, .step = position.step, .epoch = position.epoch};

@@ -23,7 +23,7 @@ double factor(const InjectSettings& settings, int rank) {
 }  // namespace
 
 Delay::Delay(const InjectSettings& settings, std::uint64_t seed, int rank)
-    : kind_(kind_named(settings.delay_kind)),
+    : kind_(settings.delay_kind),
       mean_(delay_milliseconds(settings.delay).value_or(0) * 1e-3 *
             factor(settings, rank)),
       deviation_(settings.sigma_ms * 1e-3 * factor(settings, rank)),
@@ -32,12 +32,6 @@ Delay::Delay(const InjectSettings& settings, std::uint64_t seed, int rank)
       random_(seed, RngStream::delay, static_cast<std::uint32_t>(rank)),
       on_off_(settings.on_steps, settings.off_steps, random_) {}
 
-Delay::Kind Delay::kind_named(std::string_view name) {
-  if (name == "gaussian") return Kind::gaussian;
-  if (name == "pareto") return Kind::pareto;
-  return name == "on_off" ? Kind::on_off : Kind::constant;
-}
-
 double Delay::seconds(std::size_t step, double computed) const {
   const double own = mean_ > 0 ? drawn(step) : 0;
   return std::clamp(own + slow_down_ * computed, 0.0, kMostSeconds);
@@ -45,13 +39,13 @@ double Delay::seconds(std::size_t step, double computed) const {
 
 double Delay::drawn(std::size_t step) const {
   switch (kind_) {
-    case Kind::gaussian:
+    case DelayKind::gaussian:
       return std::max(0.0, mean_ + deviation_ * random_.normal(step));
-    case Kind::pareto:
+    case DelayKind::pareto:
       return drawn_from_pareto(step);
-    case Kind::on_off:
+    case DelayKind::on_off:
       return on_off_.is_on(step) ? mean_ : 0;
-    case Kind::constant:
+    case DelayKind::constant:
       break;
   }
   return mean_;

@@ -32,13 +32,10 @@ class Delay {
   double seconds(std::size_t step, double computed) const;
 
  private:
-  enum class Kind { constant, gaussian, pareto, on_off };
-
-  static Kind kind_named(std::string_view name);
   double drawn(std::size_t step) const;
   double drawn_from_pareto(std::size_t step) const;
 
-  Kind kind_;
+  DelayKind kind_;
   double mean_, deviation_;  // in seconds
   double shape_;             // of pareto
   double slow_down_;         // part of what was computed that is slept

@@ -16,6 +16,7 @@
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/settings/setting_changes.h"
 #include "convoy/setup/workload.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/system/file.h"
@@ -45,7 +46,7 @@ Settings settings_of(const std::string& model) {
     settings.train.epochs = 1;
   }
   settings.train.microbatches = 4;
-  settings.train.augment = "crop_flip";
+  settings.train.augment = AugmentChoice::crop_flip;
   settings.ddp.bucket_mb = 0.1;
   settings.checkpoint.every_steps = 1;
   settings.checkpoint.keep = 0;
@@ -58,7 +59,8 @@ class Resume : public testing::Test {
   Outcome train(Settings settings, const std::string& name, int ranks = 1,
                 std::size_t stop_after = 0) {
     const StopRequest stop;
-    settings.strategy.name = ranks == 1 ? "single" : strategy;
+    settings.strategy.name = ranks == 1 ? StrategyChoice::single
+                                        : find_choice<StrategyChoice>(strategy).value();
     const bool goes_on = settings.train.resume == (here.path() / name).string();
     RunFolder folder = goes_on ? RunFolder::open(here.path() / name)
                                : RunFolder::create(here.path(), name, "default");
@@ -176,10 +178,10 @@ TEST_P(ResumeAtStep, GoesOnWithEverythingThatRemembers) {
   Settings settings = settings_of("fastnet_small");
   settings.train.epochs = 2;
   settings.optimizer.nesterov = true;
-  settings.schedule.name = "onecycle";
+  settings.schedule.name = ScheduleChoice::onecycle;
   settings.train.ema = 0.9;
   settings.train.whiten = true;
-  settings.train.augment = "crop_alternate";
+  settings.train.augment = AugmentChoice::crop_alternate;
   train(settings, "whole");
 
   EXPECT_EQ(train(settings, "cut", 2, GetParam()).code, ExitCode::stopped);
@@ -194,9 +196,9 @@ TEST_P(ResumeAtStep, GoesOnWithEverythingThatRemembers) {
 /// Adam.
 TEST_P(ResumeAtStep, GoesOnWithWhatEvaluationsDecided) {
   Settings settings = settings_of("lenet5");
-  settings.optimizer.name = "adamw";
+  settings.optimizer.name = OptimizerChoice::adamw;
   settings.optimizer.clip_norm = 0.5;
-  settings.schedule.name = "plateau";
+  settings.schedule.name = ScheduleChoice::plateau;
   settings.schedule.patience = 0;
   settings.schedule.threshold = 0.9;  // no evaluation is that much better
   settings.train.swa_start = 1;
@@ -280,7 +282,7 @@ TEST_F(Resume, TheBestStaysWhateverIsPruned) {
   Settings settings = settings_of("lenet5");
   settings.train.epochs = 4;
   settings.checkpoint.keep = 1;
-  settings.checkpoint.best_metric = "loss";
+  settings.checkpoint.best_metric = BestMetric::loss;
   settings.optimizer.lr = 0.3;  // jumps about
   train(settings, "a");
 
@@ -419,7 +421,7 @@ TEST(SettingChanges, OfEvaluationBreakWhatItDecides) {
 
 TEST(SettingChanges, OfTheLengthBreakASchedulesCurve) {
   Settings before, now;
-  before.schedule.name = now.schedule.name = "cosine";
+  before.schedule.name = now.schedule.name = ScheduleChoice::cosine;
   now.train.epochs = 9;
 
   EXPECT_TRUE(setting_changes(before, now).front().other_bits);

@@ -207,15 +207,6 @@ TEST(Partition, RefusesMorePartsThanSamples) {
   });
 }
 
-TEST(Partition, HasTheNamesOfTheSetting) {
-  EXPECT_EQ(partition_named("iid"), Partition::iid);
-  EXPECT_EQ(partition_named("shared"), Partition::shared);
-  EXPECT_EQ(partition_named("labels"), Partition::labels);
-  EXPECT_EQ(partition_named("labels_unscaled"), Partition::labels_unscaled);
-  expect_error(InputKind::settings, {"data.partition", "label", "nearest name: labels"},
-               [] { partition_named("label"); });
-}
-
 TEST(Partition, OfMicrobatchesNeedsEqualSlices) {
   check_partition_for_microbatches(Partition::iid, 10, 3);
   check_partition_for_microbatches(Partition::labels, 12, 3);

@@ -215,7 +215,7 @@ TEST_F(EventsOfARun, HaveTheWholeGradientOnAnyRanksInAnyStrategy) {
 
   for (const std::string& strategy : strategy_names()) {
     if (is_for_one_rank(strategy)) continue;
-    settings.strategy.name = strategy;
+    settings.strategy.name = find_choice<StrategyChoice>(strategy).value();
     EXPECT_EQ(histograms_of(train(2, strategy)), alone) << strategy;
   }
 }

@@ -169,12 +169,5 @@ TEST_P(EveryCompensation, SaysTheBytesOfItsState) {
   EXPECT_EQ(DelayCompensation::bytes(GetParam(), everything), bytes);
 }
 
-TEST(Compensation, IsFoundByName) {
-  EXPECT_EQ(find_compensation("none"), Compensation::none);
-  EXPECT_EQ(find_compensation("dc_asgd"), Compensation::dc_asgd);
-  EXPECT_EQ(find_compensation("dc_asgd_adaptive"), Compensation::dc_asgd_adaptive);
-  EXPECT_EQ(find_compensation("dc"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace convoy

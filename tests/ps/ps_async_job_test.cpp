@@ -47,9 +47,9 @@ Settings settings_of(const Recipe& recipe) {
     settings.data.synthetic.height = settings.data.synthetic.width = 32;
     settings.train.epochs = 1;
   }
-  settings.train.augment = "crop_flip";
+  settings.train.augment = AugmentChoice::crop_flip;
   settings.train.microbatches = recipe.microbatches;
-  settings.strategy.name = kPsAsync;
+  settings.strategy.name = StrategyChoice::ps_async;
   recipe.change(settings);
   return settings;
 }
@@ -59,7 +59,7 @@ class AsyncWithOneWorker : public testing::TestWithParam<Recipe> {};
 TEST_P(AsyncWithOneWorker, IsPlainTraining) {
   const Settings settings = settings_of(GetParam());
   Settings plain = settings;
-  plain.strategy.name = "single";
+  plain.strategy.name = StrategyChoice::single;
   AloneComm comm;
   Trainer alone(plain, comm);
   const Outcome expected = [&] {
@@ -76,20 +76,21 @@ TEST_P(AsyncWithOneWorker, IsPlainTraining) {
 }
 
 void take_adam(Settings& settings) {
-  settings.optimizer.name = "adam";
+  settings.optimizer.name = OptimizerChoice::adam;
   settings.optimizer.lr = 0.001;
 }
 
 void take_all_that_clips_and_follows(Settings& settings) {
-  settings.optimizer.name = "adamw";
+  settings.optimizer.name = OptimizerChoice::adamw;
   settings.optimizer.weight_decay = 0.01;
   settings.optimizer.clip_norm = 0.5;
-  settings.schedule.name = "onecycle";
+  settings.schedule.name = ScheduleChoice::onecycle;
   settings.train.ema = 0.9;
 }
 
 void take_compensation(Settings& settings) {
-  settings.ps.compensation = "dc_asgd_adaptive";  // of a way that is always zero
+  settings.ps.compensation =
+      Compensation::dc_asgd_adaptive;  // of a way that is always zero
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -112,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
 class AsyncJob : public testing::Test {
  protected:
   AsyncJob() {
-    settings.strategy.name = kPsAsync;
+    settings.strategy.name = StrategyChoice::ps_async;
     settings.checkpoint.keep = 0;
   }
 
@@ -276,7 +277,7 @@ TEST_F(AsyncJob, EndsWithoutAWorkerThatDoesNotComeBack) {
 class SyncJob : public AsyncJob {
  protected:
   SyncJob() {
-    settings.strategy.name = kPsSync;
+    settings.strategy.name = StrategyChoice::ps_sync;
     settings.train.microbatches = 4;
   }
 };
@@ -403,7 +404,7 @@ TEST_F(AsyncJob, GoesOnOnlyWithAsManyWorkers) {
 }
 
 TEST_F(AsyncJob, OfOneWorkerGoesOnToTheSameBits) {
-  settings.optimizer.name = "adam";
+  settings.optimizer.name = OptimizerChoice::adam;
   settings.optimizer.lr = 0.001;
   const ServedResult whole = train({}, "whole");
   ASSERT_EQ(train_until(5, {}).outcome.code, ExitCode::stopped);
@@ -433,7 +434,7 @@ TEST_F(AsyncJob, GoesOnWithWhatEachServerHad) {
   const Workload work = load_training_workload(settings);
   ThreadTeam team(1);
   FlatBuffer values(work.layout), statistics(work.statistics_layout);
-  const auto optimizer = make_optimizer(settings.optimizer.name, work.layout,
+  const auto optimizer = make_optimizer(choice_name(settings.optimizer.name), work.layout,
                                         optimizer_options(settings, work.layout), team);
   const auto restored = [&](int server, int servers, const json& state) {
     PlannedComm comm(server, servers);

@@ -21,11 +21,8 @@ using testing::HasSubstr;
 
 std::string recipe_message(const std::vector<std::string>& assignments,
                            const std::vector<std::filesystem::path>& files = {}) {
-  SettingsContext context;
-  context.names.schedules = {"constant", "step", "cosine", "onecycle", "plateau"};
-  context.names.optimizers = {"sgd", "adam"};
   try {
-    resolve_settings(assignments, files, context);
+    resolve_settings(assignments, files, {});
   } catch (const InputError& error) {
     EXPECT_EQ(error.kind(), InputKind::settings);
     return error.what();
@@ -72,11 +69,11 @@ TEST(RecipeSettings, MeansWithoutFixedNormalisationAreRefused) {
 TEST(RecipeSettings, FixedNormalisationWithoutItsNumbersIsRefused) {
   EXPECT_EQ(recipe_message({"data.normalize=fixed"}),
             "command line: data.normalize\n"
-            "  found:    fixed with 0 means and 0 deviations\n"
+            "  found:    fixed with 0 means and 0 stds\n"
             "  expected: data.mean and data.std with one number each for all "
             "channels, or one for each");
   EXPECT_THAT(recipe_message({"data.normalize=fixed", "data.mean=0.5,0.5", "data.std=1"}),
-              HasSubstr("fixed with 2 means and 1 deviations"));
+              HasSubstr("fixed with 2 means and 1 stds"));
 }
 
 // ---- schedules

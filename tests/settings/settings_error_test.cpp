@@ -26,10 +26,7 @@ namespace fs = std::filesystem;
 
 SettingsContext context() {
   return {.names = {.models = {"lenet5", "cnn1", "mlp6"},
-                    .datasets = {"fashion_mnist", "mnist", "synthetic"},
-                    .optimizers = {"sgd"},
-                    .schedules = {"constant", "step", "cosine", "onecycle"},
-                    .strategies = {"single"}},
+                    .datasets = {"fashion_mnist", "mnist", "synthetic"}},
           .folders = {}};
 }
 

@@ -50,10 +50,7 @@ class SettingsResolve : public testing::Test {
 
   TemporaryFolder folder_;
   SettingsContext context_{.names = {.models = {"lenet5", "cnn1", "mlp6"},
-                                     .datasets = {"fashion_mnist", "mnist", "synthetic"},
-                                     .optimizers = {"sgd", "adam"},
-                                     .schedules = {"constant", "onecycle"},
-                                     .strategies = {"single", "ddp"}},
+                                     .datasets = {"fashion_mnist", "mnist", "synthetic"}},
                            .folders = {folder_.path()}};
 };
 
@@ -80,7 +77,7 @@ TEST_F(SettingsResolve, ChoosesASchedule) {
 
   const Settings settings = resolve({"schedule.max_momentum=0.9", "schedule=onecycle"});
 
-  EXPECT_EQ(settings.schedule.name, "onecycle");
+  EXPECT_EQ(settings.schedule.name, ScheduleChoice::onecycle);
   EXPECT_EQ(settings.schedule.max_lr, 1);
   EXPECT_EQ(settings.schedule.max_momentum, 0.9);
 }
@@ -100,7 +97,7 @@ TEST_F(SettingsResolve, ReadsEveryKindOfValue) {
   EXPECT_EQ(settings.optimizer.lr, 1e-3);
   EXPECT_TRUE(settings.optimizer.nesterov);
   EXPECT_EQ(settings.run.name, "a b=c");
-  EXPECT_EQ(settings.network.kernels, "reference");
+  EXPECT_EQ(settings.network.kernels, KernelsChoice::reference);
   EXPECT_EQ(settings.data.synthetic.noise, 1.0);
   EXPECT_EQ(settings.data.root, "");
 }
@@ -254,7 +251,7 @@ TEST_F(SettingsResolve, AFileWithoutSettingsChangesNothing) {
 }
 
 TEST_F(SettingsResolve, AnOptionNeedsNoFile) {
-  EXPECT_EQ(resolve({"strategy=ddp"}).strategy.name, "ddp");
+  EXPECT_EQ(resolve({"strategy=ddp"}).strategy.name, StrategyChoice::ddp);
 }
 
 TEST_F(SettingsResolve, SettingTheNameAloneLaysNoFile) {

@@ -4,20 +4,22 @@
 
 #include "convoy/settings/settings.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/settings/settings_compare.h"
 #include "convoy/settings/settings_resolve.h"
 #include "convoy/settings/settings_schema.h"
 #include "convoy/setup/workload.h"
@@ -255,8 +257,8 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                    .root = "/data",
                    .train_fraction = 0.7,
                    .val_fraction = 0.1,
-                   .partition = "labels",
-                   .normalize = "fixed",
+                   .partition = PartitionChoice::labels,
+                   .normalize = NormalizeChoice::fixed,
                    .mean = {125.3 / 255, 123.0 / 255, 1e-5},
                    .std = {63.0 / 255, 62.1 / 255, 1},
                    .synthetic = {.channels = 3,
@@ -272,7 +274,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                     .microbatches = 0,
                     .seed = std::numeric_limits<std::uint64_t>::max(),
                     .log_every = 4,
-                    .augment = "crop_flip",
+                    .augment = AugmentChoice::crop_flip,
                     .label_smoothing = 0.1,
                     .ema = 0.999,
                     .swa_start = 0,
@@ -281,7 +283,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                     .max_minutes = 0.5,
                     .resume = "runs/a b",
                     .resume_force = true};
-  settings.optimizer = {.name = "sgd",
+  settings.optimizer = {.name = OptimizerChoice::sgd,
                         .lr = 0.3,
                         .momentum = 0.1,
                         .weight_decay = 5e-4,
@@ -292,7 +294,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                         .beta2 = 0.99,
                         .eps = 1e-7,
                         .clip_norm = 5};
-  settings.schedule = {.name = "cosine",
+  settings.schedule = {.name = ScheduleChoice::cosine,
                        .warmup_epochs = 1.5,
                        .step_epochs = 7,
                        .milestones = {1, 2.5},
@@ -306,25 +308,25 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                        .pct_start = 0.25,
                        .div_factor = 10,
                        .final_div_factor = 1e6,
-                       .anneal = "linear",
+                       .anneal = AnnealChoice::linear,
                        .cycle_momentum = false,
                        .base_momentum = 0.8,
                        .max_momentum = 0.9};
   settings.checkpoint = {.every_epochs = 0,
                          .every_steps = 7,
                          .keep = 0,
-                         .best_metric = "loss",
+                         .best_metric = BestMetric::loss,
                          .upload = "s3://bucket/a",
                          .upload_deadline = 5};
   settings.ps = {.servers = 2,
-                 .compensation = "dc_asgd",
+                 .compensation = Compensation::dc_asgd,
                  .lambda = 0.5,
                  .lambda_decay = 0.9,
                  .max_staleness = "4",
                  .scale_rate = true,
                  .restarts = 0};
   settings.inject = {.delay = "12.5",
-                     .delay_kind = "pareto",
+                     .delay_kind = DelayKind::pareto,
                      .sigma_ms = 1,
                      .pareto_shape = 1.5,
                      .on_steps = 3,
@@ -333,20 +335,44 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                      .slow_factor = 3};
   settings.sim = {.compute_ms = "7.25",
                   .gflops = 10,
-                  .compute_kind = "lognormal",
+                  .compute_kind = ComputeKind::lognormal,
                   .compute_sigma = 0.5,
                   .latency_us = 5,
                   .bandwidth_gbps = 1,
                   .server_gbps = 40};
   settings.eval = {.every_epochs = 3, .flip = true, .shift = 1};
   settings.cluster.threads = 2;
-  settings.network = {.kernels = "reference", .winograd = "f2"};
+  settings.network = {.kernels = KernelsChoice::reference,
+                      .winograd = WinogradChoice::f2};
   settings.run = {.dir = "/tmp/a b",
                   .name = "run 1",
                   .tensorboard = false,
                   .histograms = 2,
                   .resources = false};
 
+  EXPECT_EQ(written_and_read(settings), settings);
+}
+
+// ---- choices
+
+TEST(SettingChoices, AreFoundByTheirNamesAlone) {
+  EXPECT_EQ(choice_names<StrategyChoice>(),
+            (std::vector<std::string>{"auto", "single", "gather_scatter", "all_reduce",
+                                      "ddp", "ps_sync", "ps_async"}));
+  EXPECT_EQ(choice_name(StrategyChoice::auto_), "auto");
+  EXPECT_EQ(choice_name(WinogradChoice::off), "off");
+  EXPECT_EQ(find_choice<StrategyChoice>("auto"), StrategyChoice::auto_);
+  EXPECT_EQ(find_choice<BestMetric>("loss"), BestMetric::loss);
+  for (const char* name : {"auto_", "", "ps", "ps_async "}) {
+    EXPECT_EQ(find_choice<StrategyChoice>(name), std::nullopt) << name;
+  }
+}
+
+TEST(SettingChoices, ThatYamlWouldTakeForSomethingElseAreQuoted) {
+  Settings settings;
+  settings.network.winograd = WinogradChoice::off;
+
+  EXPECT_THAT(to_yaml(settings), HasSubstr("  winograd: \"off\"\n"));
   EXPECT_EQ(written_and_read(settings), settings);
 }
 
@@ -414,6 +440,16 @@ TEST(SettingsSchema, ListsTheKnownNames) {
   EXPECT_EQ(schema.front().expected, "one of " + join(known_names().models));
 }
 
+TEST(SettingsSchema, HasTheNamesThatSettingsHadBefore) {
+  std::map<std::string, std::string> aliases;
+  for (const SettingInfo& info : settings_schema()) {
+    if (!info.alias.empty()) aliases[info.alias] = info.name;
+  }
+  EXPECT_EQ(aliases,
+            (std::map<std::string, std::string>{{"data.deviation", "data.std"},
+                                                {"train.lanes", "train.microbatches"}}));
+}
+
 TEST(SettingsHelp, NamesEveryGroupAndSetting) {
   const std::string help = settings_help(shipped().names);
 
@@ -428,18 +464,46 @@ TEST(SettingsHelp, NamesEveryGroupAndSetting) {
   }
 }
 
-TEST(SettingsDocument, HasALineForEverySetting) {
-  const std::string document = read_text(kSource / "docs/settings.md");
+/// The table of docs/settings.md is between two comments. CONVOY_WRITE_DOCS=1 writes it.
+TEST(SettingsDocument, HasTheTableThatTheSettingsGenerate) {
+  const fs::path path = kSource / "docs/settings.md";
+  const std::string begin = "<!-- generated: begin -->\n",
+                    end = "<!-- generated: end -->";
+  std::string document = read_text(path);
+  const std::size_t first = document.find(begin), last = document.find(end);
+  ASSERT_NE(first, std::string::npos);
+  ASSERT_NE(last, std::string::npos);
+  const std::size_t table = first + begin.size();
 
-  for (const SettingInfo& info : settings_schema()) {
-    const std::string shown =
-        info.default_text.empty() ? "empty" : "`" + info.default_text + "`";
-    const std::string line = fmt::format("| `{}` | {} | {} | {} |\n", info.name, shown,
-                                         info.expected, info.help);
-    EXPECT_TRUE(document.find(line) != std::string::npos)
-        << "docs/settings.md lacks this line:\n"
-        << line;
+  if (std::getenv("CONVOY_WRITE_DOCS")) {
+    document.replace(table, last - table, settings_markdown());
+    write_atomically(path, document);
+    return;
   }
+  EXPECT_EQ(document.substr(table, last - table), settings_markdown())
+      << "run this test with CONVOY_WRITE_DOCS=1 to write the table";
+}
+
+TEST(SettingsDocument, SaysWhatIsPerMachine) {
+  const std::string document = read_text(kSource / "docs/settings.md");
+  Settings other;
+  other.data.root = "/data";
+  other.cluster = {.node_rank = 1,
+                   .master_addr = "host",
+                   .master_port = 1234,
+                   .threads = 3,
+                   .pin = false};
+
+  EXPECT_EQ(compared_settings(other), compared_settings({}));
+  for (const std::string name :
+       {"data.root", "cluster.node_rank", "cluster.master_addr", "cluster.master_port",
+        "cluster.threads", "cluster.pin"}) {
+    EXPECT_THAT(compared_settings({}), testing::Not(HasSubstr(name + "=")));
+  }
+  EXPECT_THAT(document,
+              HasSubstr("All ranks must have the same settings, except for `data.root`, "
+                        "`cluster.node_rank`, `cluster.master_addr`,\n"
+                        "`cluster.master_port`, `cluster.threads` and `cluster.pin`."));
 }
 
 TEST(SettingsDocument, NamesEveryShippedExperiment) {

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-Settings settings_of(const std::string& partition) {
+Settings settings_of(PartitionChoice partition) {
   Settings settings = small_settings(/*train_count=*/100, /*test_count=*/10,
                                      /*batch_size=*/16, /*threads=*/1);
   settings.data.partition = partition;
@@ -19,26 +19,60 @@ Settings settings_of(const std::string& partition) {
 }
 
 TEST(Workload, CutsTheTrainingSamplesIntoParts) {
-  const Workload work = load_workload(settings_of("labels_unscaled"));
-  const Parts parts = partition_of(settings_of("labels_unscaled"), work.data.train,
-                                   work.samples, /*workers=*/3);
+  const Workload work = load_workload(settings_of(PartitionChoice::labels_unscaled));
+  const Parts parts = partition_of(settings_of(PartitionChoice::labels_unscaled),
+                                   work.data.train, work.samples, /*workers=*/3);
 
   EXPECT_EQ(parts.count(), 3u);
   EXPECT_EQ(parts.samples(), 90u);
   expect_error(InputKind::settings, {"data.partition"}, [&] {
-    partition_of(settings_of("labels"), work.data.train, work.samples, /*workers=*/11);
+    partition_of(settings_of(PartitionChoice::labels), work.data.train, work.samples,
+                 /*workers=*/11);
   });
 }
 
 TEST(Workload, GivesPartsToMicrobatchesUnlessWorkersHaveThem) {
-  Settings settings = settings_of("labels");
+  Settings settings = settings_of(PartitionChoice::labels);
   const Workload work = load_workload(settings);
   EXPECT_EQ(loader_options(settings, work, all_microbatches(4)).partition,
             Partition::labels);
 
-  settings.strategy.name = "ps_async";
+  settings.strategy.name = StrategyChoice::ps_async;
   EXPECT_EQ(loader_options(settings, work, all_microbatches(4)).partition,
             Partition::iid);
+}
+
+/// The names of all choices but those that no registry has.
+template <Choice T>
+std::vector<std::string> names_but(std::vector<T> unregistered) {
+  std::vector<std::string> names = choice_names<T>();
+  for (const T choice : unregistered) std::erase(names, choice_name(choice));
+  return names;
+}
+
+TEST(Workload, EveryStrategyAndOptimizerThatIsRegisteredCanBeChosenAndNoOther) {
+  const std::vector<StrategyChoice> not_registered = {
+      StrategyChoice::auto_, StrategyChoice::ps_sync, StrategyChoice::ps_async};
+
+  EXPECT_EQ(names_but(not_registered), strategy_names());
+  EXPECT_EQ(choice_names<OptimizerChoice>(), optimizer_names());
+}
+
+TEST(Workload, MakesTheOptionsThatTheChoicesName) {
+  Settings settings = settings_of(PartitionChoice::iid);
+  const Workload work = load_workload(settings);
+  settings.train.augment = AugmentChoice::crop_alternate;
+  settings.network = {.kernels = KernelsChoice::reference,
+                      .winograd = WinogradChoice::off};
+  settings.schedule.name = ScheduleChoice::linear;
+  settings.schedule.anneal = AnnealChoice::linear;
+
+  EXPECT_EQ(loader_options(settings, work, all_microbatches(4)).augmentation,
+            Augmentation::crop_alternate);
+  EXPECT_EQ(network_options(settings, 1).kernels, &reference_kernels());
+  EXPECT_EQ(network_options(settings, 1).winograd, WinogradMode::off);
+  EXPECT_EQ(schedule_options(settings, 1, 1).curve, Curve::linear);
+  EXPECT_TRUE(schedule_options(settings, 1, 1).one_cycle.linear);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Ending simulate(const Settings& settings, int workers, RunFolder* folder = nullp
 }
 
 Ending train_alone(Settings settings, int microbatches) {
-  settings.strategy.name = "single";
+  settings.strategy.name = StrategyChoice::single;
   settings.train.microbatches = microbatches;
   AloneComm comm;
   Trainer trainer(settings, comm);
@@ -64,7 +64,7 @@ Ending train_alone(Settings settings, int microbatches) {
 class Simulated : public testing::Test {
  protected:
   Simulated() {
-    settings.strategy.name = kPsAsync;
+    settings.strategy.name = StrategyChoice::ps_async;
     settings.sim.compute_ms = "10";
   }
 
@@ -105,10 +105,10 @@ class Simulated : public testing::Test {
 
 TEST_F(Simulated, RepeatsToTheBit) {
   settings.inject.delay = "10";
-  settings.inject.delay_kind = "gaussian";
-  settings.sim.compute_kind = "lognormal";
-  settings.ps.compensation = "dc_asgd";
-  settings.train.augment = "crop_flip";
+  settings.inject.delay_kind = DelayKind::gaussian;
+  settings.sim.compute_kind = ComputeKind::lognormal;
+  settings.ps.compensation = Compensation::dc_asgd;
+  settings.train.augment = AugmentChoice::crop_flip;
 
   EXPECT_EQ(run(3, "a"), run(3, "b"));
 
@@ -118,9 +118,9 @@ TEST_F(Simulated, RepeatsToTheBit) {
 }
 
 TEST_F(Simulated, SynchronousRepeatsToTheBit) {
-  settings.strategy.name = "ddp";
+  settings.strategy.name = StrategyChoice::ddp;
   settings.inject.delay = "10";
-  settings.inject.delay_kind = "pareto";
+  settings.inject.delay_kind = DelayKind::pareto;
 
   EXPECT_EQ(run(3, "a"), run(3, "b"));
 
@@ -130,7 +130,7 @@ TEST_F(Simulated, SynchronousRepeatsToTheBit) {
 
 TEST_F(Simulated, DoesNotDependOnThreads) {
   settings.inject.delay = "10";
-  settings.inject.delay_kind = "gaussian";
+  settings.inject.delay_kind = DelayKind::gaussian;
   const Ending one = simulate(settings, 3);
   settings.cluster.threads = 2;
 
@@ -141,30 +141,31 @@ TEST_F(Simulated, DoesNotDependOnThreads) {
 
 TEST_F(Simulated, ChangesWithWhateverMatters) {
   settings.inject.delay = "10";
-  settings.inject.delay_kind = "gaussian";
-  settings.ps.compensation = "dc_asgd";
+  settings.inject.delay_kind = DelayKind::gaussian;
+  settings.ps.compensation = Compensation::dc_asgd;
   settings.data.synthetic.train_count = 96;
 
   const std::pair<const char*, std::function<void(Settings&)>> changes[] = {
       {"nothing", [](Settings&) {}},
       {"seed", [](Settings& s) { s.train.seed = 2; }},
       {"lambda", [](Settings& s) { s.ps.lambda = 1; }},
-      {"compensation", [](Settings& s) { s.ps.compensation = "none"; }},
-      {"adaptive", [](Settings& s) { s.ps.compensation = "dc_asgd_adaptive"; }},
+      {"compensation", [](Settings& s) { s.ps.compensation = Compensation::none; }},
+      {"adaptive",
+       [](Settings& s) { s.ps.compensation = Compensation::dc_asgd_adaptive; }},
       {"scale_rate", [](Settings& s) { s.ps.scale_rate = true; }},
       {"bound", [](Settings& s) { s.ps.max_staleness = "0"; }},
       {"delay", [](Settings& s) { s.inject.delay = "2"; }},
       {"no delay", [](Settings& s) { s.inject.delay = "none"; }},
-      {"pareto", [](Settings& s) { s.inject.delay_kind = "pareto"; }},
+      {"pareto", [](Settings& s) { s.inject.delay_kind = DelayKind::pareto; }},
       {"on_off",
        [](Settings& s) {
-         s.inject.delay_kind = "on_off";
+         s.inject.delay_kind = DelayKind::on_off;
          s.inject.on_steps = s.inject.off_steps = 2;
        }},
       {"slow worker", [](Settings& s) { s.inject.slow_rank = 1; }},
       {"momentum", [](Settings& s) { s.optimizer.momentum = 0.5; }},
-      {"shared", [](Settings& s) { s.data.partition = "shared"; }},
-      {"labels", [](Settings& s) { s.data.partition = "labels"; }},
+      {"shared", [](Settings& s) { s.data.partition = PartitionChoice::shared; }},
+      {"labels", [](Settings& s) { s.data.partition = PartitionChoice::labels; }},
   };
   std::map<std::string, std::string> known;  // who ended there
   for (const auto& [name, change] : changes) {
@@ -193,8 +194,8 @@ TEST_P(SimulatedAsOne, IsPlainTraining) {
     settings.data.synthetic.channels = 3;
     settings.data.synthetic.height = settings.data.synthetic.width = 32;
   }
-  settings.train.augment = "crop_flip";
-  settings.strategy.name = kPsAsync;
+  settings.train.augment = AugmentChoice::crop_flip;
+  settings.strategy.name = StrategyChoice::ps_async;
   GetParam().change(settings);
 
   EXPECT_EQ(simulate(settings, 1), train_alone(settings, settings.train.microbatches));
@@ -207,14 +208,14 @@ INSTANTIATE_TEST_SUITE_P(
         Recipe{"microbatches", "lenet5", [](Settings& s) { s.train.microbatches = 3; }},
         Recipe{"adam_clipped", "lenet5",
                [](Settings& s) {
-                 s.optimizer.name = "adam";
+                 s.optimizer.name = OptimizerChoice::adam;
                  s.optimizer.clip_norm = 0.5;
                }},
         Recipe{"delayed", "lenet5", [](Settings& s) { s.inject.delay = "long"; }},
         Recipe{"dropout", "cnn1"}, Recipe{"batch_norm", "vgg11"}),
     [](const auto& info) { return info.param.name; });
 
-class SimulatedStrategy : public testing::TestWithParam<const char*> {};
+class SimulatedStrategy : public testing::TestWithParam<StrategyChoice> {};
 
 TEST_P(SimulatedStrategy, OfRanksEndsWhereOneRankWithAsManyMicrobatchesDoes) {
   Settings settings = small_settings(35, 9, 16, /*threads=*/1);
@@ -226,9 +227,10 @@ TEST_P(SimulatedStrategy, OfRanksEndsWhereOneRankWithAsManyMicrobatchesDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Synchronous, SimulatedStrategy,
-                         testing::Values("gather_scatter", "all_reduce", "ddp",
-                                         "ps_sync"),
-                         [](const auto& info) { return std::string(info.param); });
+                         testing::Values(StrategyChoice::gather_scatter,
+                                         StrategyChoice::all_reduce, StrategyChoice::ddp,
+                                         StrategyChoice::ps_sync),
+                         [](const auto& info) { return choice_name(info.param); });
 
 // ---- time by hand
 
@@ -307,18 +309,19 @@ TEST_F(Simulated, LetsWorkersShareTheServersLink) {
 
 TEST_F(Simulated, SleepsAsLongAsDelaysSay) {
   use_no_network();
-  for (const char* kind : {"constant", "gaussian", "pareto", "on_off"}) {
+  for (const DelayKind kind :
+       {DelayKind::constant, DelayKind::gaussian, DelayKind::pareto, DelayKind::on_off}) {
     settings.inject.delay = "20";
     settings.inject.delay_kind = kind;
     settings.inject.on_steps = settings.inject.off_steps = 2;
-    run(1, kind);
+    run(1, choice_name(kind));
 
     const Delay delay(settings.inject, settings.train.seed, 0);
     double expected = 0;
     for (std::size_t batch = 0; batch < 12; ++batch) {
       expected += 0.010 + delay.seconds(batch, 0.010);
     }
-    EXPECT_NEAR(virtual_seconds(kind), expected, 1e-9) << kind;
+    EXPECT_NEAR(virtual_seconds(choice_name(kind)), expected, 1e-9) << choice_name(kind);
   }
 }
 
@@ -332,7 +335,7 @@ TEST_F(Simulated, OfASmallerBatchIsSooner) {
 }
 
 TEST_F(Simulated, SynchronousWaitsForTheSlowest) {
-  settings.strategy.name = "ddp";
+  settings.strategy.name = StrategyChoice::ddp;
   run(2, "even");
   settings.inject.delay = "10";
   settings.inject.slow_rank = 1;
@@ -372,7 +375,7 @@ TEST_F(Simulated, HasRoomForManyWorkers) {
 
 TEST_F(Simulated, DoesNotGoOn) {
   settings.train.resume = "runs/a";
-  for (const char* strategy : {"ps_async", "ddp"}) {
+  for (const StrategyChoice strategy : {StrategyChoice::ps_async, StrategyChoice::ddp}) {
     settings.strategy.name = strategy;
     AloneComm comm;
     expect_error(InputKind::settings, {"train.resume", "runs/a", "begins at the start"},

@@ -132,7 +132,7 @@ TEST_F(RunOnRanks, StopsOnAllAfterTheSameStep) {
 class SlowRank : public RunOnRanks, public testing::WithParamInterface<std::string> {};
 
 TEST_P(SlowRank, IsNamed) {
-  settings.strategy.name = GetParam();
+  settings.strategy.name = find_choice<StrategyChoice>(GetParam()).value();
   settings.inject.delay = "10";
   settings.inject.slow_rank = 2;
   settings.inject.slow_factor = 6;
@@ -191,7 +191,7 @@ TEST_F(RunOnRanks, NeedsASampleForEachMicrobatch) {
 }
 
 TEST_F(RunOnRanks, IsNotForASingleRanksStrategy) {
-  settings.strategy.name = "single";
+  settings.strategy.name = StrategyChoice::single;
   SilentComm comm(0, 2);
 
   expect_error(InputKind::settings,

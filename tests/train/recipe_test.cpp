@@ -101,20 +101,28 @@ TEST_P(RecipeWith, ChangesTheRunAndRepeatsOnAnyNumberOfThreads) {
 INSTANTIATE_TEST_SUITE_P(
     Ingredients, RecipeWith,
     testing::Values(
-        Ingredient{"CropFlip", [](Settings& s) { s.train.augment = "crop_flip"; }},
-        Ingredient{"Alternate", [](Settings& s) { s.train.augment = "crop_alternate"; }},
+        Ingredient{"CropFlip",
+                   [](Settings& s) { s.train.augment = AugmentChoice::crop_flip; }},
+        Ingredient{"Alternate",
+                   [](Settings& s) { s.train.augment = AugmentChoice::crop_alternate; }},
         Ingredient{"Smoothing", [](Settings& s) { s.train.label_smoothing = 0.1; }},
         Ingredient{"Average", [](Settings& s) { s.train.ema = 0.9; }},
         Ingredient{"EqualAverage", [](Settings& s) { s.train.swa_start = 1; }},
-        Ingredient{"Adam", [](Settings& s) { s.optimizer.name = "adam"; }},
-        Ingredient{"AdamW", [](Settings& s) { s.optimizer.name = "adamw"; }},
+        Ingredient{"Adam", [](Settings& s) { s.optimizer.name = OptimizerChoice::adam; }},
+        Ingredient{"AdamW",
+                   [](Settings& s) { s.optimizer.name = OptimizerChoice::adamw; }},
         Ingredient{"Clipping", [](Settings& s) { s.optimizer.clip_norm = 0.1; }},
-        Ingredient{"Exponential", [](Settings& s) { s.schedule.name = "exponential"; }},
-        Ingredient{"Linear", [](Settings& s) { s.schedule.name = "linear"; }},
+        Ingredient{"Exponential",
+                   [](Settings& s) { s.schedule.name = ScheduleChoice::exponential; }},
+        Ingredient{"Linear",
+                   [](Settings& s) { s.schedule.name = ScheduleChoice::linear; }},
         Ingredient{"Whitening", [](Settings& s) { s.train.whiten = true; }},
-        Ingredient{"Channels", [](Settings& s) { s.data.normalize = "channel"; }},
-        Ingredient{"OneCycle", [](Settings& s) { s.schedule.name = "onecycle"; }},
-        Ingredient{"Cosine", [](Settings& s) { s.schedule.name = "cosine"; }},
+        Ingredient{"Channels",
+                   [](Settings& s) { s.data.normalize = NormalizeChoice::channel; }},
+        Ingredient{"OneCycle",
+                   [](Settings& s) { s.schedule.name = ScheduleChoice::onecycle; }},
+        Ingredient{"Cosine",
+                   [](Settings& s) { s.schedule.name = ScheduleChoice::cosine; }},
         Ingredient{"WeightsDecay",
                    [](Settings& s) { s.optimizer.decay_norm_and_bias = false; }},
         Ingredient{"FastBiases", [](Settings& s) { s.optimizer.bias_lr_scale = 4; }}),
@@ -155,7 +163,7 @@ TEST_F(Recipe, EvaluatesTheEpochThatTheLastStepIsIn) {
 }
 
 TEST_F(Recipe, RecordsTheRateOfEachStep) {
-  settings.schedule.name = "step";
+  settings.schedule.name = ScheduleChoice::step;
   settings.schedule.step_epochs = 1;
   settings.schedule.gamma = 0.5;
   settings.schedule.warmup_epochs = 0.4;
@@ -168,7 +176,7 @@ TEST_F(Recipe, RecordsTheRateOfEachStep) {
 }
 
 TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
-  settings.schedule.name = "onecycle";
+  settings.schedule.name = ScheduleChoice::onecycle;
   settings.schedule.max_lr = 1;
   settings.train.max_steps = 7;
 
@@ -225,7 +233,7 @@ TEST_F(Recipe, AveragesWholeEpochsOnly) {
 }
 
 TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
-  settings.optimizer.name = "adam";
+  settings.optimizer.name = OptimizerChoice::adam;
   const json plain = train_recipe("plain");
   settings.optimizer.momentum = 0.1;
   EXPECT_EQ(train_recipe("momentum").at("weights_sha256"), plain.at("weights_sha256"));
@@ -260,7 +268,7 @@ TEST_F(Recipe, EndsEarlyWhenNothingGetsBetter) {
 TEST_F(Recipe, JudgesOnTheValidationSetIfThereIsOne) {
   settings.optimizer.lr = 0;
   settings.data.val_fraction = 0.2;
-  settings.checkpoint.best_metric = "loss";
+  settings.checkpoint.best_metric = BestMetric::loss;
   settings.train.epochs = 9;
   settings.train.patience = 1;
   const json summary = train_recipe("a");
@@ -272,11 +280,11 @@ TEST_F(Recipe, JudgesOnTheValidationSetIfThereIsOne) {
 
 TEST_F(Recipe, LowersTheRateOnAPlateau) {
   settings.train.epochs = 3;
-  settings.schedule.name = "plateau";
+  settings.schedule.name = ScheduleChoice::plateau;
   settings.schedule.patience = 0;
   settings.schedule.gamma = 0.5;
   settings.schedule.threshold = 0.999;  // nothing is so much better
-  settings.checkpoint.best_metric = "loss";
+  settings.checkpoint.best_metric = BestMetric::loss;
   settings.optimizer.lr = 0.25;
   train_recipe("a");
 
@@ -305,7 +313,7 @@ TEST_F(Recipe, GoesOnFromACourseThatWasSet) {
 TEST_F(Recipe, PlansTheMemoryOfWhatTheOptimizerRemembers) {
   settings.model.name = "mlp6";
   const std::string sgd = Trainer(settings, comm).plan();
-  settings.optimizer.name = "adam";
+  settings.optimizer.name = OptimizerChoice::adam;
   const std::string adam = Trainer(settings, comm).plan();
   EXPECT_NE(sgd.substr(sgd.find("optimizer")), adam.substr(adam.find("optimizer")));
 }
@@ -339,7 +347,7 @@ TEST_F(Recipe, EvaluatesWithoutSmoothing) {
 }
 
 TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
-  settings.data.normalize = "fixed";
+  settings.data.normalize = NormalizeChoice::fixed;
   settings.data.mean = {0.25, 0.5, 0.75};
   settings.data.std = {1, 0.5, 0.25};
 
@@ -350,7 +358,7 @@ TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
 }
 
 TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {
-  settings.data.normalize = "fixed";
+  settings.data.normalize = NormalizeChoice::fixed;
   settings.data.mean = {0};
   settings.data.std = {1};
 
@@ -358,7 +366,7 @@ TEST_F(Recipe, TakesOneGivenMeanForAllChannels) {
 }
 
 TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
-  settings.data.normalize = "fixed";
+  settings.data.normalize = NormalizeChoice::fixed;
   settings.data.mean = settings.data.std = {0.5, 0.5};
 
   expect_error(InputKind::settings,
@@ -368,7 +376,7 @@ TEST_F(Recipe, RefusesMeansForAnotherNumberOfChannels) {
 }
 
 TEST_F(Recipe, PlansTheScheduleAndTheAverage) {
-  settings.schedule.name = "onecycle";
+  settings.schedule.name = ScheduleChoice::onecycle;
   settings.schedule.max_lr = 1;
 
   EXPECT_THAT(Trainer(settings, comm).plan(),

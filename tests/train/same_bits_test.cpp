@@ -33,7 +33,7 @@ struct Case {
 };
 
 void add_recipe(Settings& settings) {
-  settings.optimizer.name = "adamw";
+  settings.optimizer.name = OptimizerChoice::adamw;
   settings.optimizer.lr = 0.001;
   settings.optimizer.weight_decay = 0.01;
   settings.optimizer.clip_norm = 0.5;  // shorter than any gradient of these runs
@@ -49,13 +49,13 @@ Settings settings_of(const Case& run) {
   settings.data.synthetic.height = run.model == "vgg11" ? 32 : 28;
   settings.data.synthetic.width = settings.data.synthetic.height;
   settings.data.synthetic.train_count = 35;
-  settings.data.partition = run.partition;
+  settings.data.partition = find_choice<PartitionChoice>(run.partition).value();
   settings.data.synthetic.test_count = 9;
   settings.train.batch_size = 16;
   settings.train.epochs = run.model == "vgg11" ? 1 : 2;
   settings.train.microbatches = run.microbatches;
-  settings.train.augment = "crop_flip";
-  settings.strategy.name = run.strategy;
+  settings.train.augment = AugmentChoice::crop_flip;
+  settings.strategy.name = find_choice<StrategyChoice>(run.strategy).value();
   settings.ddp.bucket_mb = 0.1;  // so that there are several
   settings.cluster.threads = run.threads;
   if (run.recipe) add_recipe(settings);

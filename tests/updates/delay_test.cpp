@@ -39,7 +39,7 @@ TEST(Delay, IsTheSameInEveryStepIfConstant) {
 
 TEST(Delay, IsAroundItsMeanIfGaussian) {
   const InjectSettings settings = {
-      .delay = "20", .delay_kind = "gaussian", .sigma_ms = 2};
+      .delay = "20", .delay_kind = DelayKind::gaussian, .sigma_ms = 2};
   const Delay delay(settings, kSeed, /*rank=*/1);
   constexpr int kSteps = 4000;
 
@@ -55,7 +55,7 @@ TEST(Delay, IsAroundItsMeanIfGaussian) {
 }
 
 TEST(Delay, IsAFunctionOfSeedRankAndStep) {
-  const InjectSettings settings = {.delay = "20", .delay_kind = "gaussian"};
+  const InjectSettings settings = {.delay = "20", .delay_kind = DelayKind::gaussian};
   const Delay delay(settings, kSeed, 1), again(settings, kSeed, 1);
 
   EXPECT_EQ(delay.seconds(5, 0), again.seconds(5, 0));
@@ -65,7 +65,7 @@ TEST(Delay, IsAFunctionOfSeedRankAndStep) {
 }
 
 InjectSettings pareto(double shape) {
-  return {.delay = "20", .delay_kind = "pareto", .pareto_shape = shape};
+  return {.delay = "20", .delay_kind = DelayKind::pareto, .pareto_shape = shape};
 }
 
 std::vector<double> milliseconds_of(const Delay& delay, std::size_t steps) {
@@ -114,7 +114,7 @@ TEST(Delay, HasTheTailOfItsShapeIfPareto) {
 
 TEST(Delay, IsAnHourAtMost) {
   const InjectSettings settings = {.delay = "60000",
-                                   .delay_kind = "pareto",
+                                   .delay_kind = DelayKind::pareto,
                                    .pareto_shape = 1.0001,
                                    .slow_rank = 0,
                                    .slow_factor = 1000};
@@ -129,7 +129,7 @@ TEST(Delay, IsAnHourAtMost) {
 
 TEST(Delay, IsAllOrNothingIfOnAndOff) {
   const InjectSettings settings = {
-      .delay = "20", .delay_kind = "on_off", .on_steps = 5, .off_steps = 15};
+      .delay = "20", .delay_kind = DelayKind::on_off, .on_steps = 5, .off_steps = 15};
   constexpr std::size_t kSteps = 100'000;
   const auto found = milliseconds_of(Delay(settings, kSeed, 1), kSteps);
 
@@ -138,7 +138,8 @@ TEST(Delay, IsAllOrNothingIfOnAndOff) {
 }
 
 TEST(Delay, OfEveryKindIsAFunctionOfSeedRankAndStep) {
-  for (const char* kind : {"gaussian", "pareto", "on_off"}) {
+  for (const DelayKind kind :
+       {DelayKind::gaussian, DelayKind::pareto, DelayKind::on_off}) {
     const InjectSettings settings = {
         .delay = "20", .delay_kind = kind, .on_steps = 3, .off_steps = 3};
     const auto expected = milliseconds_of(Delay(settings, kSeed, 1), 100);
@@ -148,7 +149,7 @@ TEST(Delay, OfEveryKindIsAFunctionOfSeedRankAndStep) {
     EXPECT_NE(milliseconds_of(Delay(settings, kSeed + 1, 1), 100), expected);
     const Delay late(settings, kSeed, 1);
     for (const std::size_t step : {99u, 3u, 50u}) {
-      EXPECT_EQ(late.seconds(step, 0) * 1e3, expected[step]) << kind;
+      EXPECT_EQ(late.seconds(step, 0) * 1e3, expected[step]) << choice_name(kind);
     }
   }
 }
@@ -168,27 +169,30 @@ TEST(Delay, OfRanksIsIndependent) {
 }
 
 TEST(Delay, OfTheSlowRankIsLongerByItsFactorWhateverTheKind) {
-  for (const char* kind : {"constant", "gaussian", "pareto", "on_off"}) {
+  for (const DelayKind kind :
+       {DelayKind::constant, DelayKind::gaussian, DelayKind::pareto, DelayKind::on_off}) {
     InjectSettings settings = {.delay = "20", .delay_kind = kind};
     const auto usual = milliseconds_of(Delay(settings, kSeed, 1), 50);
     settings.slow_rank = 1;
     settings.slow_factor = 3;
     const auto slow = milliseconds_of(Delay(settings, kSeed, 1), 50);
 
-    for (std::size_t i = 0; i < 50; ++i) EXPECT_NEAR(slow[i], 3 * usual[i], 1e-9) << kind;
+    for (std::size_t i = 0; i < 50; ++i)
+      EXPECT_NEAR(slow[i], 3 * usual[i], 1e-9) << choice_name(kind);
   }
 }
 
 TEST(Delay, OfEveryKindIsNoneWithoutOne) {
-  for (const char* kind : {"constant", "gaussian", "pareto", "on_off"}) {
+  for (const DelayKind kind :
+       {DelayKind::constant, DelayKind::gaussian, DelayKind::pareto, DelayKind::on_off}) {
     const Delay delay({.delay_kind = kind}, kSeed, 1);
-    EXPECT_THAT(milliseconds_of(delay, 50), testing::Each(0)) << kind;
+    EXPECT_THAT(milliseconds_of(delay, 50), testing::Each(0)) << choice_name(kind);
   }
 }
 
 TEST(Delay, IsNeverNegative) {
   const InjectSettings settings = {
-      .delay = "1", .delay_kind = "gaussian", .sigma_ms = 100};
+      .delay = "1", .delay_kind = DelayKind::gaussian, .sigma_ms = 100};
   const Delay delay(settings, kSeed, 1);
 
   for (std::size_t step = 0; step < 100; ++step) EXPECT_GE(delay.seconds(step, 0), 0);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/settings/setting_choices.h"
+
+namespace convoy {
+
+std::vector<std::string> names_of_enumerators(std::string_view enumerators) {
+  std::vector<std::string> names;
+  while (!enumerators.empty()) {
+    const std::size_t comma = std::min(enumerators.find(','), enumerators.size());
+    std::string_view name = enumerators.substr(0, comma);
+    if (name.ends_with('_')) name.remove_suffix(1);
+    names.emplace_back(name);
+    enumerators.remove_prefix(comma);
+    enumerators.remove_prefix(
+        std::min(enumerators.find_first_not_of(", "), enumerators.size()));
+  }
+  return names;
+}
+
+}  // namespace convoy

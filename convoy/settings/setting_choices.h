@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings that are one of some names, as enums.
+//
+// An enumerator is the name: reading, printing and error messages take it from here. One
+// that would be a C++ keyword ends in '_', which its name does not have.
+//
+// A type is called a Choice where a module below the settings has a type of that subject,
+// which `setup` makes from the choice. The others are used as they are.
+
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace convoy {
+
+#define CONVOY_CHOICE(Type, ...)   \
+  enum class Type { __VA_ARGS__ }; \
+  constexpr std::string_view enumerators(Type) { return #__VA_ARGS__; }
+
+CONVOY_CHOICE(PartitionChoice, iid, shared, labels, labels_unscaled)
+CONVOY_CHOICE(NormalizeChoice, all, channel, fixed)
+CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate)
+CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
+CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,
+              plateau)
+CONVOY_CHOICE(AnnealChoice, cos, linear)
+CONVOY_CHOICE(StrategyChoice, auto_, single, gather_scatter, all_reduce,  // NOLINT: auto
+              ddp, ps_sync, ps_async)
+CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
+CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
+CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)
+CONVOY_CHOICE(KernelsChoice, fast, reference)
+CONVOY_CHOICE(WinogradChoice, f4, f2, off)
+CONVOY_CHOICE(BestMetric, accuracy, loss)
+
+#undef CONVOY_CHOICE
+
+template <class T>
+concept Choice = std::is_enum_v<T> && requires(T choice) {
+  { enumerators(choice) } -> std::same_as<std::string_view>;
+};
+
+/// "auto_, single" as the names auto and single.
+std::vector<std::string> names_of_enumerators(std::string_view enumerators);
+
+/// All names, in the order of the enumerators.
+template <Choice T>
+const std::vector<std::string>& choice_names() {
+  static const std::vector<std::string> names = names_of_enumerators(enumerators(T{}));
+  return names;
+}
+
+/// The name as a person writes it: "ps_async".
+template <Choice T>
+const std::string& choice_name(T choice) {
+  return choice_names<T>().at(static_cast<std::size_t>(choice));
+}
+
+/// The choice of that name, if there is one.
+template <Choice T>
+std::optional<T> find_choice(std::string_view name) {
+  const std::vector<std::string>& names = choice_names<T>();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<T>(found - names.begin());
+}
+
+}  // namespace convoy

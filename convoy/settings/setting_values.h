@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings by name, each as a number, a truth value or a text: for those who show
+// them.
+
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "convoy/settings/settings.h"
+
+namespace convoy {
+
+struct SettingValue {
+  std::string name;                               // "train.epochs"
+  std::variant<double, std::string, bool> value;  // a list is a text: "[1, 2.5]"
+  bool is_default = true;
+  bool about_files = false;   // about files and places: no hyperparameter
+  bool always_shown = false;  // a hyperparameter that is shown also at its default
+};
+
+/// All settings, group by group.
+std::vector<SettingValue> setting_values(const Settings& settings);
+
+}  // namespace convoy
