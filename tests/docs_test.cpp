@@ -125,7 +125,7 @@ TEST(Documents, SayMicroBatchWhereTheySaidLane) {
     if (document.filename() == "CHANGELOG.md") continue;
     for (std::string line : lines_of(document)) {
       if (line.find("ane") == std::string::npos) continue;  // expressions are slow
-      line = std::regex_replace(line, std::regex("`[^`]*`"), "");
+      line = std::regex_replace(line, std::regex("`[^`]*`|train\\.lanes"), "");
       EXPECT_FALSE(std::regex_search(line, lane)) << document << ": " << line;
     }
   }
