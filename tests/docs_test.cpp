@@ -91,14 +91,17 @@ std::set<std::string> stems_of(const fs::path& module) {
   return stems;
 }
 
-/// What stands in backticks in the first column of a README's table.
+/// What stands in backticks in the first column of a README's table, except for files
+/// that are named in full, such as "tensorboard.proto".
 std::set<std::string> listed_stems(const fs::path& module) {
   static const std::regex quoted("`([^`]+)`");
   std::set<std::string> stems;
   for (const std::string& line : lines_of(module / "README.md")) {
     if (!line.starts_with("| `")) continue;
     const auto names = all_matches(line.substr(0, line.find(" | ")), quoted);
-    stems.insert(names.begin(), names.end());
+    for (const std::string& name : names) {
+      if (!fs::is_regular_file(module / name)) stems.insert(name);
+    }
   }
   return stems;
 }
@@ -122,7 +125,7 @@ TEST(Documents, SayMicroBatchWhereTheySaidLane) {
     if (document.filename() == "CHANGELOG.md") continue;
     for (std::string line : lines_of(document)) {
       if (line.find("ane") == std::string::npos) continue;  // expressions are slow
-      line = std::regex_replace(line, std::regex("`[^`]*`"), "");
+      line = std::regex_replace(line, std::regex("`[^`]*`|train\\.lanes"), "");
       EXPECT_FALSE(std::regex_search(line, lane)) << document << ": " << line;
     }
   }

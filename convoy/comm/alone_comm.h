@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AloneComm: the Comm of a job of one rank. It copies and adds; there is nobody to talk
-// to.
+// AloneComm: the Comm of a job of one rank. It copies and adds; there is no other rank.
 
 #pragma once
 

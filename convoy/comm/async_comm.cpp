@@ -68,7 +68,7 @@ AsyncComm::Ticket AsyncComm::start(const Fill& fill) {
   return ticket;
 }
 
-/// With nobody to wait for, handing over would take longer than the operation.
+/// With no other rank to wait for, handing over would take longer than the operation.
 template <class Fill>
 AsyncComm::Ticket AsyncComm::do_now(const Fill& fill) {
   Job& job = jobs_.front();
@@ -100,8 +100,8 @@ void AsyncComm::wait_until(std::unique_lock<std::mutex>& lock, const Condition& 
   exposed_seconds_ += watch.seconds();
 }
 
-/// After a failure the Comm is of no use: what follows fails with it. The thread adds
-/// numbers, so it treats denormal ones as those do who compute.
+/// After a failure the Comm cannot be used any more: later operations fail with the same
+/// error. The thread adds numbers, so it flushes denormals as compute threads do.
 void AsyncComm::serve() {
   flush_denormals();
   std::unique_lock lock(mutex_);

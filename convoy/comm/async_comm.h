@@ -6,10 +6,10 @@
 //   ... compute ...
 //   async.wait(ticket);
 //
-// All ranks start the same operations in the same order. What an operation is given must
-// live, and be left alone, until a wait for it has returned. The Comm may be used
-// directly while no operation is under way. Steady use allocates nothing. A single rank
-// has no thread: its operations are done when they are started.
+// All ranks start the same operations in the same order. The arguments of an operation
+// must live, unchanged, until a wait for it has returned. The Comm may be used directly
+// while no operation is running. Steady use allocates nothing. A single rank has no
+// thread: its operations are done when they are started.
 
 #pragma once
 
@@ -32,12 +32,12 @@ class AsyncComm {
     std::uint64_t number = 0;
   };
 
-  /// The most partials of a rank, and the most operations under way; one more waits.
+  /// The most partials of a rank, and the most operations at once; one more waits.
   static constexpr std::size_t kMostPartials = 64, kMostJobs = 64;
 
   /// Borrows the Comm for as long as it lives.
   explicit AsyncComm(Comm& comm);
-  /// Waits for the operation under way; those not begun are dropped.
+  /// Waits for the running operation; those that have not begun are dropped.
   ~AsyncComm();
   AsyncComm(const AsyncComm&) = delete;
   AsyncComm& operator=(const AsyncComm&) = delete;
@@ -56,8 +56,8 @@ class AsyncComm {
   /// Waits for all that were started.
   void wait_all();
 
-  /// What callers have waited: communication that computing did not hide. The time inside
-  /// operations is in the Comm's traffic.
+  /// How long callers have waited: communication that computing did not hide. The time
+  /// inside operations is in the Comm's traffic.
   double exposed_seconds() const;
 
  private:

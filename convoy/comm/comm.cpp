@@ -178,8 +178,8 @@ void Comm::all_reduce(const ReductionOrder& order, std::span<const float* const>
   reduce({Operation::all_reduce, order, partials, whole});
 }
 
-/// A rank sends its partials of what others own, and to all, if asked for, the sum of
-/// what it owns itself.
+/// A rank sends its partials of the other ranks' parts and, in an all-reduce, the sum of
+/// its own part to all.
 void Comm::reduce(const Reduction& reduction) {
   check(reduction.order.ranks() == ranks_, "the order is for as many ranks");
   const std::size_t own_partials = reduction.order.partials_of(rank_).size();

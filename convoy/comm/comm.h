@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comm: how the ranks of a job talk.
+// Comm: the collective operations between the ranks of a job.
 //
 //   comm.all_reduce(order, partials, gradients);
 //
 // All ranks call the same collective operations in the same order, from one thread at a
 // time (AsyncComm is a thread for that). No wait for another rank lasts longer than the
 // timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
-// Comm is of no further use. A rank that fails should destroy its Comm, so that others
+// Comm cannot be used any more. A rank that fails should destroy its Comm, so that others
 // fail at once. Through shared memory, steady use allocates nothing; over TCP, Gloo
 // allocates for every message. Sums are added in the order of the reduction tree, so they
 // have the same bits on any number of ranks.
@@ -71,14 +71,14 @@ class Comm {
                std::span<const std::size_t> sizes, int root);
   /// What all ranks gave, one after the other, on all. Requires: equal sizes.
   void all_gather(std::span<const std::byte> own, std::span<std::byte> all);
-  /// Each rank's even_part of `whole` becomes everyone's.
+  /// All ranks get each rank's even_part of `whole`.
   void all_gather_parts(std::span<float> whole);
 
   /// Adds the ranks' partials; `whole` gets the sum, in this rank's even_part alone.
   /// `partials` are this rank's, of the length of `whole`, which may be one of them.
   void reduce_scatter(const ReductionOrder& order, std::span<const float* const> partials,
                       std::span<float> whole);
-  /// As reduce_scatter, and all of the sum on all ranks.
+  /// As reduce_scatter, but all ranks get the whole sum.
   void all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
                   std::span<float> whole);
 
@@ -90,8 +90,8 @@ class Comm {
   Traffic total_traffic() const;
 
  protected:
-  /// What goes to each rank and what comes from it. Nothing, where a span is empty; one's
-  /// own are not looked at.
+  /// What is sent to each rank and received from it: nothing where a span is empty. A
+  /// rank's own entries are ignored.
   struct Exchange {
     Operation operation;
     std::span<const std::span<const std::byte>> to;
@@ -121,7 +121,7 @@ class Comm {
 
   int rank_, ranks_;
   std::array<Traffic, kOperations> traffic_;
-  std::vector<std::span<const std::byte>> to_;  // by rank, of the exchange at hand
+  std::vector<std::span<const std::byte>> to_;  // by rank, of the current exchange
   std::vector<std::span<std::byte>> from_;
 };
 

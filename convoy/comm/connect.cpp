@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is where, and by which way ranks talk. All ranks come to the same answer, since
-// each decides from what all have said in the store.
+// On which machine each rank is, and which transport the ranks use. All ranks come to the
+// same answer, since each decides from what all have written to the store.
 
 #include "convoy/comm/connect.h"
 
@@ -23,7 +23,7 @@
 namespace convoy {
 namespace {
 
-/// One said by each rank, or by one of them, under a name of this Comm.
+/// A value written by each rank, or by one of them, under a key of this Comm.
 class Notes {
  public:
   Notes(const CommOptions& options, KeyValueStore& store)

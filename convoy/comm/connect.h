@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// connect: from a place among the ranks to a Comm.
+// connect: from a rank's number to a connected Comm.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-/// Waits for all ranks, who must ask for the same name and transport. The store is needed
+/// Waits for all ranks, which must use the same name and transport. The store is needed
 /// until this returns. Throws PeerError that names a rank which does not come.
 std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store);
 

@@ -47,7 +47,7 @@ void GlooComm::do_exchange(const Exchange& exchange) {
   }
 }
 
-/// One reduction under way.
+/// One reduction in progress.
 class GlooComm::Reducing {
  public:
   Reducing(GlooComm& comm, const Reduction& reduction);

@@ -10,8 +10,9 @@
 //   own               adds the partials of chunk k       (the caller's)
 //   own -> others     sum of chunk k-1, k-2 ...          (Gloo's thread)
 //
-// A rank sends its partials of what others own, and its part to each of them: the least
-// that sums in a fixed order allow, and as much as a ring sends.
+// A rank sends its partials of the other ranks' parts, and the sum of its own part to
+// each of them: the minimum that sums in a fixed order allow, and as much as a ring
+// sends.
 
 #pragma once
 
@@ -36,7 +37,7 @@ class GlooComm final : public Comm {
 
   GlooMesh mesh_;
   std::vector<std::optional<GlooBuffer>> outgoing_, incoming_;  // by rank
-  AlignedBuffer<float> staging_;  // others' partials of the chunks under way
+  AlignedBuffer<float> staging_;  // others' partials of the chunks in progress
   std::vector<const float*> chunk_partials_;
 };
 

@@ -21,12 +21,12 @@ constexpr std::size_t kDataChannel = 0, kLifelineChannel = 1;
 constexpr std::uint64_t kFarewell = 2;  // slot
 constexpr std::int32_t kNone = -1;
 
-/// How long a rank that closed its connection may take to say why, and a farewell to be
-/// handed to the system.
+/// How long to wait for the reason of a rank that closed its connection, and for a
+/// farewell to be handed to the system.
 constexpr milliseconds kFarewellTime{500};
 
-/// Gloo writes to connections that may be gone; that shall be an error, not a signal that
-/// ends the process. Who handles the signal keeps his handler.
+/// Gloo writes to connections that may be closed; that has to be an error, not a signal
+/// that ends the process. A handler that the program has set is kept.
 void ignore_broken_pipes() {
   struct sigaction current {};
   sigaction(SIGPIPE, nullptr, &current);

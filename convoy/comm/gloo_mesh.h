@@ -3,9 +3,9 @@
 // GlooMesh: every rank connected to every other by Gloo's TCP transport.
 //
 // There are two connections between any two ranks. One carries data. The other, the
-// lifeline, carries at most one word: a rank that gives up because it lost another says
-// which, before it closes. So all ranks name the one that was lost first, and not one
-// that merely went down with it.
+// lifeline, carries at most one number: a rank that gives up because it lost another
+// sends that rank's number before it closes. So all ranks name the rank that was lost
+// first, and not one that ended because of it.
 //
 // MeshSockets makes the connections and lets no stranger in; Gloo uses them.
 

@@ -2,9 +2,9 @@
 //
 // MeshContext: a Gloo context that uses connections which were made elsewhere.
 //
-// A pair of Gloo's opens a port and takes whoever connects first for the other rank; what
-// a stranger sends there is read as Gloo's own messages, on Gloo's thread, where an error
-// ends the process. So no port of Gloo's is left to strangers:
+// A pair of Gloo's opens a port and takes the first peer that connects for the other
+// rank; what a stranger sends there is read as Gloo's own messages, on Gloo's thread,
+// where an error ends the process. So no port of Gloo's is left to strangers:
 //
 //   1. the pair opens its port on the loopback address, for some microseconds;
 //   2. this process itself connects to it, and the pair is content;

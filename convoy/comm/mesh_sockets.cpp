@@ -176,8 +176,8 @@ std::string MeshSockets::hello_to(int peer, std::size_t channel) const {
                      greeting(options_.rank, peer, channel));
 }
 
-/// Whoever is at the other end may be a stranger, or may have dropped this rank for one:
-/// both cost another attempt.
+/// The other end may be a stranger, or may have dropped this rank for one: both cost
+/// another attempt.
 void MeshSockets::connect_to_peer(int peer, std::size_t channel) {
   const auto deadline = Steady::now() + options_.timeout;
   std::string why;

@@ -5,8 +5,8 @@
 //   rank 2 -- hello  --> rank 0    who it is, and a proof that it can read the store
 //   rank 2 <-- answer -- rank 0    the same proof of rank 0
 //
-// Every rank listens at one port and connects to the ranks below its own. Whoever comes
-// to the port without the proof (connects and closes, resets, sends something else, or
+// Every rank listens at one port and connects to the ranks below its own. A peer that
+// connects without the proof (connects and closes, resets, sends something else, or
 // nothing at all) is dropped, and the port stays open for the ranks, who try again until
 // the timeout. So a stranger can delay a job, but can neither end it nor get into it.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PlannedComm: a place in a job that does not run: enough to plan one.
+// PlannedComm: a rank of a job that does not run, for plans (--dry-run).
 
 #pragma once
 

@@ -55,7 +55,7 @@ void SharedComm::do_exchange(const Exchange& exchange) {
   }
 }
 
-/// One reduction under way.
+/// One reduction in progress.
 class SharedComm::Reducing {
  public:
   Reducing(SharedComm& comm, const Reduction& reduction);
@@ -63,8 +63,8 @@ class SharedComm::Reducing {
   void run();
 
  private:
-  /// By how many chunks ranks may be apart: enough for one to be busy while another is
-  /// kept from running for a moment.
+  /// By how many chunks ranks may be apart: enough for one to continue while another is
+  /// descheduled for a moment.
   static constexpr std::size_t kAhead = SharedSegment::kSlots / 2 - 1;
 
   Range chunk_of(int owner, std::size_t k) const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedMemory: memory that processes of one machine have in common. It has no name in
-// any file system, so nothing is left behind however they end; one process makes it, and
-// the others open it through that one's descriptor.
+// SharedMemory: memory that processes of one machine share. It has no name in any file
+// system, so nothing is left behind however they end; one process makes it, and the
+// others open it through that one's descriptor.
 
 #pragma once
 
@@ -24,15 +24,17 @@ std::string machine_identity();
 
 class SharedMemory {
  public:
-  /// Makes it, all zero. Throws InputError (storage) if it cannot be had.
+  /// Makes it, all zero. Throws InputError (storage) if the system refuses.
   explicit SharedMemory(std::size_t bytes);
-  /// Opens what another made. Throws InputError (storage), also if it has another size.
+  /// Opens memory that another process made. Throws InputError (storage), also if it has
+  /// another size.
   SharedMemory(const MemoryPlace& place, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// Valid while who made it, and only that one may ask, holds it.
+  /// Valid while the process that made the memory holds it. Requires: this process made
+  /// it.
   MemoryPlace place() const;
 
   std::byte* data() const { return data_; }

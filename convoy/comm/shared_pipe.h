@@ -5,8 +5,9 @@
 //   writer:  std::byte* slot = pipe.reserve(); ... pipe.post();
 //   reader:  const std::byte* slot = pipe.front(); ... pipe.release();
 //
-// A pipe that is full, or empty, makes wait; who dies or leaves meanwhile is named by a
-// PeerError. Each of the two has an object of its own, for its end.
+// The writer waits while the pipe is full, the reader while it is empty; if the other
+// dies or leaves meanwhile, a PeerError names it. Each of the two ranks has its own
+// object.
 
 #pragma once
 

@@ -30,11 +30,11 @@ constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
 constexpr std::size_t kLeastSlotBytes = AsyncComm::kMostPartials * sizeof(float);
 constexpr std::size_t kCacheLine = 64;
 
-/// Looks before a wait sleeps: below a microsecond, for an answer that is being written.
-/// Looking longer takes the core from the very rank that is waited for, where there are
-/// no more cores than ranks, and measured slower.
+/// How often a wait checks before it sleeps: below a microsecond, for an answer that is
+/// being written. Where there are no more cores than ranks, checking longer takes the
+/// core from the rank that is waited for, and was measured to be slower.
 constexpr int kLooks = 30;
-/// How long a sleep lasts before the others' lives are looked at.
+/// How long a sleep lasts before the wait checks whether the other ranks are alive.
 constexpr std::chrono::milliseconds kSleep{50};
 
 bool reached(std::uint32_t value, std::uint32_t target) {
@@ -179,14 +179,14 @@ void SharedSegment::wait(SharedCounter& counter, std::uint32_t value, int peer) 
   }
 }
 
-/// Until the counter is no longer as it was seen, or somebody leaves, or a while.
+/// Sleeps until the counter has changed, a rank has left, or a timeout.
 void SharedSegment::sleep(SharedCounter& counter, std::uint32_t seen) const {
   const auto nanoseconds = std::chrono::nanoseconds(std::min(kSleep, timeout_)).count();
   const timespec limit{.tv_sec = 0, .tv_nsec = nanoseconds};
   ::syscall(SYS_futex, &counter.value, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
-/// A rank that was lost before another left is why it left.
+/// If a rank was lost before another left, that is why the other left.
 void SharedSegment::require_all_alive(int peer) const {
   if (const std::uint32_t lost = head().lost) {
     const int rank = static_cast<int>(lost) - 1;

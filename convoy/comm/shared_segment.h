@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedSegment: memory that the ranks of one machine have in common, and how they wait
-// for each other in it.
+// SharedSegment: memory that the ranks of one machine share, and how they wait for each
+// other in it.
 //
 //   | head | left, by rank | two counters a pipe | slots of pipe 0 to 1 | of 0 to 2 | ...
 //
 // The first rank makes it, the others open it. There is a pipe from every rank to every
-// other (SharedPipe). A rank that waits looks a few times, then sleeps until it is woken,
-// and now and then looks whether the others still live.
+// other (SharedPipe). A rank that waits checks a few times, then sleeps until it is
+// woken, and checks from time to time whether the others are alive.
 
 #pragma once
 
@@ -35,7 +35,7 @@ class SharedSegment {
   static constexpr std::uint32_t kSlots = 16;  // of a pipe
   static constexpr int kMostRanks = 256;
 
-  /// Makes one. Throws InputError (storage) if the memory cannot be had.
+  /// Makes one. Throws InputError (storage) if the system refuses the memory.
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);
   /// Opens the one that rank 0 made. Throws InputError (storage).
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
@@ -45,7 +45,7 @@ class SharedSegment {
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
-  /// For the others, from who made it. Valid while that one holds it.
+  /// How the other ranks find it. Valid while the rank that made it holds it.
   MemoryPlace place() const { return memory_.place(); }
 
   /// The processes of the ranks, to notice the death of one. By rank.
