@@ -59,7 +59,7 @@ ExitCode serve(const JobPlacement& placement, Comm& servers, Membership& job,
 
 void send_number(const ServerAddress& server, int worker) {
   const Descriptor socket =
-      connect_to(server.host, server.port,
+      connect_to({server.host, server.port},
                  std::chrono::steady_clock::now() + std::chrono::seconds(10));
   const char number = static_cast<char>(worker);
   if (::send(socket.get(), &number, 1, MSG_NOSIGNAL) != 1) throw PeerError(0, "no send");

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a process of a job meets the others at the rendezvous: as a rank, or as the
+// launcher of a node.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "convoy/job/job_placement.h"
+#include "convoy/rendezvous/store_client.h"
+#include "convoy/rendezvous/store_server.h"
+
+namespace convoy {
+
+struct JoinOptions {
+  std::string compared{};  // "name=value" lines of the settings that all have to share
+  std::chrono::milliseconds timeout = std::chrono::seconds(300);  // for all to join
+  std::chrono::milliseconds silence = std::chrono::seconds(60);   // that is a loss
+};
+
+/// Of a session, without its listener for events.
+StoreClientOptions session_options(const JobPlacement& placement, PeerKind kind,
+                                   const std::string& token, const JoinOptions& options);
+
+/// Of the rendezvous itself, hosted by the first process of that kind.
+StoreServerOptions service_options(const JobPlacement& placement, PeerKind kind,
+                                   const std::string& token, const JoinOptions& options,
+                                   std::function<void(const std::string&)> log);
+
+}  // namespace convoy
