@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "convoy/job/token.h"
+#include "convoy/job/token_file.h"
 #include "convoy/system/host_name.h"
 
 namespace convoy {
@@ -37,6 +39,20 @@ StoreServerOptions service_options(const JobPlacement& placement, PeerKind kind,
           .join_timeout = options.timeout,
           .silence = options.silence,
           .log = std::move(log)};
+}
+
+std::filesystem::path token_path(const JobPlacement& placement,
+                                 const Environment& environment,
+                                 const JoinOptions& options) {
+  const auto path = TokenFile::path_of(placement, environment, options.shared_folder);
+  if (!path) throw no_token_error();
+  return *path;
+}
+
+std::string wait_for_token(const JobPlacement& placement, const Environment& environment,
+                           const JoinOptions& options) {
+  return TokenFile::wait_for(token_path(placement, environment, options),
+                             options.timeout);
 }
 
 }  // namespace convoy

@@ -39,11 +39,12 @@ Membership::Membership(const JobPlacement& placement, const Environment& environ
       steps_(board_of(placement, environment)) {
   const bool launched = placement.launcher_kind == LauncherKind::convoy;
   const bool by_file = !launched && placement.one_machine();
-  if (token_.empty() && !by_file) throw no_token_error();
   if (!launched && placement.rank == 0) {
-    host();
+    host(environment);
   } else if (by_file) {
     find_host();
+  } else if (token_.empty()) {
+    token_ = wait_for_token(placement, environment, options.join);
   }
   open_session();
   if (!launched) session_->watch(kLostPrefix);
@@ -57,13 +58,17 @@ Membership::~Membership() {
 }
 
 /// On one machine any free port will do: the others find it in the file.
-void Membership::host() {
-  if (token_.empty()) token_ = random_token();
+void Membership::host(const Environment& environment) {
   const bool by_file = place_.one_machine();
+  if (token_.empty()) {
+    token_ = random_token();
+    if (!by_file) token_file_.emplace(token_path(place_, environment, options_.join));
+  }
   const JobPlacement named = place_;  // as all ranks know it
   if (by_file) place_.master_address = "127.0.0.1";
   service_ = std::make_unique<StoreServer>(
-      listen_on(place_.master_address, by_file ? 0 : place_.master_port),
+      listen_as_host(place_.master_address, by_file ? 0 : place_.master_port, token_,
+                     token_file_ ? &*token_file_ : nullptr),
       service_options(place_, PeerKind::rank, token_, options_.join, options_.log));
   place_.master_port = service_->port();
   if (by_file) meeting_.emplace(named, RendezvousPoint{service_->port(), token_});

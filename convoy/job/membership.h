@@ -23,6 +23,7 @@
 #include "convoy/job/job_rendezvous.h"
 #include "convoy/job/rendezvous_file.h"
 #include "convoy/job/step_board.h"
+#include "convoy/job/token_file.h"
 #include "convoy/rendezvous/store_client.h"
 #include "convoy/rendezvous/store_server.h"
 
@@ -65,7 +66,7 @@ class Membership {
   bool is_first_to_say(const std::string& message);
 
  private:
-  void host();
+  void host(const Environment& environment);
   void find_host();
   void open_session();
   void take_event(const JobEvent& event);
@@ -74,6 +75,7 @@ class Membership {
   MembershipOptions options_;
   std::string token_;
   std::optional<RendezvousFile> meeting_;
+  std::optional<TokenFile> token_file_;
   std::unique_ptr<StoreServer> service_;
   std::unique_ptr<StepBoard> steps_;
   std::atomic<StoreClient*> notified_ = nullptr;  // session, once it may be used

@@ -6,12 +6,14 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "convoy/base/error.h"
 #include "convoy/job/job_rendezvous.h"
 #include "convoy/job/own_cores.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/job/token.h"
+#include "convoy/job/token_file.h"
 #include "convoy/launch/supervisor.h"
 #include "convoy/rendezvous/store_server.h"
 #include "convoy/system/host_name.h"
@@ -20,25 +22,40 @@
 namespace convoy {
 namespace {
 
-std::string token_of_job(const JobPlacement& placement, const Environment& environment) {
-  if (const auto token = token_of_environment(environment)) return *token;
-  if (placement.nodes > 1) throw no_token_error();
-  return random_token();
+/// The job's token, and the file by which node 0 shares it, if that is needed.
+struct JobToken {
+  std::string text;
+  std::optional<TokenFile> file{};
+};
+
+void find_token(const LaunchOptions& options, JobToken& token) {
+  const JobPlacement& placement = options.placement;
+  const Environment environment = current_environment();
+  if (const auto given = token_of_environment(environment)) {
+    token.text = *given;
+  } else if (placement.node != 0) {
+    token.text = wait_for_token(placement, environment, options.join);
+  } else {
+    token.text = random_token();
+    if (placement.nodes == 1) return;
+    token.file.emplace(token_path(placement, environment, options.join));
+  }
 }
 
-std::unique_ptr<StoreServer> host_service(const LaunchOptions& options,
-                                          const std::string& token, EventQueue& events) {
+std::unique_ptr<StoreServer> host_service(const LaunchOptions& options, JobToken& token,
+                                          JobEventQueue& events) {
   const JobPlacement& placement = options.placement;
   if (placement.node != 0) return nullptr;
   const auto log = [&](const std::string& line) { events.add(ServiceLine{line}); };
   return std::make_unique<StoreServer>(
-      listen_on(placement.master_address, placement.master_port),
-      service_options(placement, PeerKind::launcher, token, options.join, log));
+      listen_as_host(placement.master_address, placement.master_port, token.text,
+                     token.file ? &*token.file : nullptr),
+      service_options(placement, PeerKind::launcher, token.text, options.join, log));
 }
 
 std::unique_ptr<StoreClient> join_job(const LaunchOptions& options,
                                       const JobPlacement& placement,
-                                      const std::string& token, EventQueue& events) {
+                                      const std::string& token, JobEventQueue& events) {
   StoreClientOptions session =
       session_options(placement, PeerKind::launcher, token, options.join);
   session.on_event = [&](const JobEvent& event) { events.add(event); };
@@ -134,19 +151,20 @@ void say_where(const JobPlacement& placement, Console& console) {
 
 ExitCode launch(const LaunchOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  const std::string token = token_of_job(options.placement, current_environment());
+  JobToken token;
+  find_token(options, token);
   Console console(options.out, options.err, options.terminal_width > 0);
-  EventQueue events;
+  JobEventQueue events;
   reserve_files(options.placement);
   const std::unique_ptr<StoreServer> service = host_service(options, token, events);
   JobPlacement placement = options.placement;
   if (service) placement.master_port = service->port();
   say_where(placement, console);
-  const auto session = join_job(options, placement, token, events);
+  const auto session = join_job(options, placement, token.text, events);
 
   SignalQueue signals;  // until here Ctrl-C ends the process; from here on its ranks, too
   StepBoard steps(placement.local_ranks);
-  const Briefing briefing = brief(options, placement, token, steps);
+  const Briefing briefing = brief(options, placement, token.text, steps);
   say_plan(options, placement, briefing.cores, console);
   const auto start = [&](int local_rank) {
     return spawn(rank_options(options, briefing, local_rank, steps.file()));

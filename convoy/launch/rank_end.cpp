@@ -85,8 +85,4 @@ std::string output_tail(const DeathReport& dead) {
   return text;
 }
 
-std::string to_text(const DeathReport& dead) {
-  return headline(dead) + output_tail(dead);
-}
-
 }  // namespace convoy

@@ -57,7 +57,4 @@ std::string headline(const DeathReport& dead);
 /// The last lines of its output, and where all of it is; each begins with a newline.
 std::string output_tail(const DeathReport& dead);
 
-/// Both.
-std::string to_text(const DeathReport& dead);
-
 }  // namespace convoy

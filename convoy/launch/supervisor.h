@@ -28,7 +28,7 @@
 #include "convoy/job/job_placement.h"
 #include "convoy/job/step_board.h"
 #include "convoy/launch/console.h"
-#include "convoy/launch/event_queue.h"
+#include "convoy/launch/job_event_queue.h"
 #include "convoy/launch/out_of_memory.h"
 #include "convoy/launch/rank_end.h"
 #include "convoy/launch/rank_output.h"
@@ -43,7 +43,7 @@ namespace convoy {
 struct SupervisorParts {
   Console& console;
   StoreClient& store;
-  EventQueue& events;
+  JobEventQueue& events;
   StepBoard& steps;
   SignalQueue& signals;
 };

@@ -39,7 +39,8 @@ void end_soon(const JobOutcome& outcome) {
 MembershipOptions membership_options(const Settings& settings) {
   return {.join = {.compared = compared_settings(settings),
                    .timeout = milliseconds_of(settings.cluster.timeout),
-                   .silence = milliseconds_of(settings.cluster.operation_timeout)},
+                   .silence = milliseconds_of(settings.cluster.operation_timeout),
+                   .shared_folder = settings.run.dir},
           .log =
               [](const std::string& line) {
                 fmt::print(stderr, "convoy: rendezvous: {}\n", line);

@@ -3,7 +3,7 @@
 // launch_probe: a program that launches itself, for tests of the launcher.
 //
 //   launch_probe -n RANKS [--nnodes N --node-rank I --master-port P]
-//                [--servers N --restarts N] BEHAVIOUR...
+//                [--servers N --restarts N] [--shared FOLDER] BEHAVIOUR...
 //
 // Each rank joins its job and then does what the behaviours say, in order:
 //
@@ -46,10 +46,11 @@ struct Arguments {
   double timeout = 20, silence = 20;
   int restarts = 3;
   std::string compared = "model=probe\n";
+  std::string shared;  // folder
   Words behaviours;
 
   JoinOptions join() const {
-    return {compared, milliseconds_of(timeout), milliseconds_of(silence)};
+    return {compared, milliseconds_of(timeout), milliseconds_of(silence), shared};
   }
 };
 
@@ -75,6 +76,8 @@ Arguments parse(int argc, char** argv) {
       arguments.timeout = std::stod(value());
     } else if (word == "--silence") {
       arguments.silence = std::stod(value());
+    } else if (word == "--shared") {
+      arguments.shared = value();
     } else if (word == "--settings") {
       arguments.compared = value() + "\n";
     } else {

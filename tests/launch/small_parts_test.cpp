@@ -261,13 +261,14 @@ TEST(RankEnd, OfOneWithARoleNamesIt) {
 }
 
 TEST(RankEnd, IsAReport) {
-  EXPECT_EQ(to_text(DeathReport{.rank = 2,
-                                .pid = 4711,
-                                .host = "n1",
-                                .how = describe_end(SIGSEGV),
-                                .step = 57,
-                                .last_lines = {"a", "b"},
-                                .log = "runs/x/logs/rank-2.log"}),
+  const DeathReport dead{.rank = 2,
+                         .pid = 4711,
+                         .host = "n1",
+                         .how = describe_end(SIGSEGV),
+                         .step = 57,
+                         .last_lines = {"a", "b"},
+                         .log = "runs/x/logs/rank-2.log"};
+  EXPECT_EQ(headline(dead) + output_tail(dead),
             "rank 2 on n1 (pid 4711) failed at step 57: killed by SIGSEGV\n"
             "  its last lines:\n    | a\n    | b\n"
             "  its log: runs/x/logs/rank-2.log");

@@ -112,7 +112,7 @@ TEST_F(Workers, ThatLoseTheirServerDoNotEndTheJobWhileItLives) {
 
   ASSERT_TRUE(wait_for_error(*process,
                              "ended with exit code 69: a peer or the rendezvous "
-                             "cannot be reached and is given up; the others"))
+                             "cannot be reached and is given up; the other "))
       << process->err();
   EXPECT_THAT(process->err(), Not(HasSubstr("does not answer")));
   process->send(SIGTERM);

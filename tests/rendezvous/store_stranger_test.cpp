@@ -6,6 +6,7 @@
 #include <atomic>
 #include <random>
 
+#include "convoy/wire/admission.h"
 #include "tests/rendezvous/store_service.h"
 
 namespace convoy {

@@ -94,7 +94,6 @@ ExitCode run(const Arguments& arguments, const std::vector<std::string>& words) 
     return launch({.placement = placement,
                    .arguments = words,
                    .settings = "",
-                   .compared = "",
                    .restarts = 3});
   }
   if (placement.is_server()) {

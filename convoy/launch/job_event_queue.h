@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EventQueue: events of the job, on their way from the threads of the session and the
+// JobEventQueue: events of the job, on their way from the threads of the session and the
 // rendezvous to the supervisor's.
 
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace convoy {
 
-class EventQueue {
+class JobEventQueue {
  public:
-  EventQueue() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  JobEventQueue() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
   void add(JobEvent event) {
     const std::lock_guard lock(mutex_);
