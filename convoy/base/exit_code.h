@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ExitCode: how a command ended, for scripts. Part of the public contract.
+// ExitCode: how a command ended, for scripts. Part of the public contract. kExitCodes is
+// the one table of their meanings: messages take it, and docs/design.md is compared with
+// it by a test.
 
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
 
 #include "convoy/base/error.h"
 
@@ -12,16 +19,55 @@ enum class ExitCode {
   done = 0,
   bug = 1,
   usage = 2,
-  bad_data = 65,           // a dataset or checkpoint
-  peer_unreachable = 69,   // a peer or the rendezvous
-  rank_failed = 70,        // named
-  cannot_read_write = 74,  // a file or folder
-  stopped = 75,            // on request, with a checkpoint
+  bad_data = 65,
+  peer_unreachable = 69,
+  rank_failed = 70,
+  cannot_read_write = 74,
+  stopped = 75,
   not_admitted = 77,
   bad_settings = 78,
-  diverged = 79,  // the loss is not finite
+  diverged = 79,
   interrupted_twice = 130
 };
+
+struct ExitCodeMeaning {
+  ExitCode code;
+  std::string_view meaning;
+  std::string_view details{};  // what the documentation adds
+};
+
+inline constexpr std::array kExitCodes = {
+    ExitCodeMeaning{ExitCode::done, "done"},
+    ExitCodeMeaning{ExitCode::bug, "a bug in convoy"},
+    ExitCodeMeaning{ExitCode::usage, "a wrong command line"},
+    ExitCodeMeaning{ExitCode::bad_data, "bad data or checkpoint"},
+    ExitCodeMeaning{ExitCode::peer_unreachable,
+                    "a peer or the rendezvous cannot be reached"},
+    ExitCodeMeaning{ExitCode::rank_failed, "a rank failed", "; the message names it"},
+    ExitCodeMeaning{ExitCode::cannot_read_write, "cannot read or write, or out of memory",
+                    ": a file, a folder, the system's limits"},
+    ExitCodeMeaning{ExitCode::stopped, "stopped on request",
+                    " (Ctrl-C, SIGTERM, SIGUSR1, `train.max_minutes`), at a step's end, "
+                    "with a checkpoint"},
+    ExitCodeMeaning{ExitCode::not_admitted, "not admitted",
+                    " to the job: no token, another token, or a place that is taken"},
+    ExitCodeMeaning{ExitCode::bad_settings, "bad settings"},
+    ExitCodeMeaning{ExitCode::diverged, "diverged: the loss is not finite"},
+    ExitCodeMeaning{ExitCode::interrupted_twice, "interrupted twice"}};
+
+/// The row of a number; null if convoy never ends with it.
+constexpr const ExitCodeMeaning* find_exit_code(std::int64_t number) {
+  const auto* const row = std::ranges::find(
+      kExitCodes, number,
+      [](const ExitCodeMeaning& one) { return static_cast<std::int64_t>(one.code); });
+  return row == kExitCodes.end() ? nullptr : row;
+}
+
+/// The code that another process has sent. A number that is none is a bug of its sender.
+constexpr ExitCode exit_code_of(std::int64_t number) {
+  const ExitCodeMeaning* const row = find_exit_code(number);
+  return row ? row->code : ExitCode::bug;
+}
 
 inline ExitCode exit_code(InputKind kind) {
   switch (kind) {

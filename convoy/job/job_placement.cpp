@@ -120,7 +120,7 @@ JobPlacement launcher_of_node(const PlacementRequest& request, const JobPlacemen
   return placement;
 }
 
-/// Somebody else's ranks are servers first: one has to be left to work.
+/// Of another launcher's ranks the first are servers: at least one has to be a worker.
 void refuse_without_worker(const PlacementRequest& request,
                            const JobPlacement& placement) {
   if (placement.ranks > request.servers) return;
@@ -128,7 +128,7 @@ void refuse_without_worker(const PlacementRequest& request,
       fmt::format("ranks by {}", name_of(placement.launcher_kind)),
       fmt::format("{}, and the first {} serve parameters (ps.servers)", placement.ranks,
                   request.servers),
-      fmt::format("at least {}: a server is a rank, too, and somebody has to work",
+      fmt::format("at least {}: a server is a rank, too, and there has to be a worker",
                   request.servers + 1),
       "start more ranks, or a task a node with -n for the workers there");
 }

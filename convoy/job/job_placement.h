@@ -35,7 +35,7 @@ enum class LauncherKind { nobody, convoy, flags, torchrun, slurm, open_mpi };
 /// What this process does in the job.
 enum class ProcessRole {
   alone,  // it is the job
-  rank,   // it is one rank; somebody else started it
+  rank,   // it is one rank; a launcher started it
   launch  // it starts this node's ranks and looks after them
 };
 

@@ -2,8 +2,6 @@
 
 #include "convoy/job/membership.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 
 #include "convoy/base/error.h"
@@ -15,7 +13,7 @@
 namespace convoy {
 namespace {
 
-constexpr auto kForVerdict = std::chrono::seconds(6);  // longer than launchers think
+constexpr auto kForOutcome = std::chrono::seconds(6);  // longer than launchers take
 
 std::unique_ptr<StepBoard> board_of(const JobPlacement& placement,
                                     const Environment& environment) {
@@ -26,7 +24,7 @@ std::unique_ptr<StepBoard> board_of(const JobPlacement& placement,
                                      placement.local_ranks);
 }
 
-/// Who hosts the rendezvous of ranks that somebody else started.
+/// The host of the rendezvous of ranks that another program started.
 std::string founder_of(const JobPlacement& placement) {
   return placement.servers > 0 ? "parameter server 0 (rank 0)" : "rank 0";
 }
@@ -35,81 +33,76 @@ std::string founder_of(const JobPlacement& placement) {
 
 Membership::Membership(const JobPlacement& placement, const Environment& environment,
                        const MembershipOptions& options)
-    : place_(placement), options_(options), steps_(board_of(placement, environment)) {
+    : place_(placement),
+      options_(options),
+      token_(token_of_environment(environment).value_or("")),
+      steps_(board_of(placement, environment)) {
   const bool launched = placement.launcher_kind == LauncherKind::convoy;
   const bool by_file = !launched && placement.one_machine();
-  token_ = token_of_environment(environment).value_or("");
-  if (token_.empty() && !by_file) throw no_token_error();
   if (!launched && placement.rank == 0) {
-    if (token_.empty()) token_ = random_token();
-    host(token_, options);
+    host(environment);
   } else if (by_file) {
-    const RendezvousPoint meeting =
-        RendezvousFile::wait_for(placement, options.join_timeout);
-    place_.master_address = "127.0.0.1";
-    place_.master_port = meeting.port;
-    if (token_.empty()) token_ = meeting.token;
+    find_host();
+  } else if (token_.empty()) {
+    token_ = wait_for_token(placement, environment, options.join);
   }
-  session_ = std::make_unique<StoreClient>(StoreClientOptions{
-      .address = place_.master_address,
-      .port = place_.master_port,
-      .token = token_,
-      .hello = {.kind = PeerKind::rank,
-                .number = placement.rank,
-                .ranks = placement.ranks,
-                .pid = ::getpid(),
-                .host = host_name()},
-      .settings = options.compared,
-      .timeout = options.join_timeout,
-      .silence = options.silence,
-      .on_notice = [this](const std::string& key,
-                          const Bytes& value) { take_notice(key, value); },
-      .on_service_lost =
-          [this, launched](const std::string& why) {
-            if (launched || !options_.on_outcome) return;
-            options_.on_outcome(
-                {ExitCode::rank_failed, "lost " + founder_of(place_) + ": " + why});
-          }});
-  notified_ = session_.get();
+  open_session();
   if (!launched) session_->watch(kLostPrefix);
-  session_->get(kCompleteKey, options.join_timeout);
+  session_->get(kCompleteKey, options.join.timeout);
 }
 
 Membership::~Membership() {
   notified_ = nullptr;
   session_->leave();
-  if (service_) service_->wait_until_all_left(options_.silence);
+  if (service_) service_->wait_until_all_left(options_.join.silence);
 }
 
-/// On one machine any free port will do, for the others find it in the file.
-void Membership::host(const std::string& token, const MembershipOptions& options) {
+/// On one machine any free port will do: the others find it in the file.
+void Membership::host(const Environment& environment) {
   const bool by_file = place_.one_machine();
-  Listener listener = by_file ? listen_on("127.0.0.1", 0)
-                              : listen_on(place_.master_address, place_.master_port);
-  service_ = std::make_unique<StoreServer>(
-      std::move(listener),
-      StoreServerOptions{.token = token,
-                         .roster = {.ranks = place_.ranks,
-                                    .nodes = 0,
-                                    .settings = options.compared,
-                                    .elastic_from = elastic_from(place_)},
-                         .join_timeout = options.join_timeout,
-                         .silence = options.silence,
-                         .log = options.log});
-  if (by_file) {
-    meeting_.emplace(place_, RendezvousPoint{service_->port(), token});
-    place_.master_address = "127.0.0.1";
+  if (token_.empty()) {
+    token_ = random_token();
+    if (!by_file) token_file_.emplace(token_path(place_, environment, options_.join));
   }
+  const JobPlacement named = place_;  // as all ranks know it
+  if (by_file) place_.master_address = "127.0.0.1";
+  service_ = std::make_unique<StoreServer>(
+      listen_as_host(place_.master_address, by_file ? 0 : place_.master_port, token_,
+                     token_file_ ? &*token_file_ : nullptr),
+      service_options(place_, PeerKind::rank, token_, options_.join, options_.log));
   place_.master_port = service_->port();
+  if (by_file) meeting_.emplace(named, RendezvousPoint{service_->port(), token_});
 }
 
-void Membership::take_notice(const std::string& key, const Bytes& value) {
-  if (place_.launcher_kind == LauncherKind::convoy) return;  // the launcher acts
-  if (key == kFailedKey) {
-    if (options_.on_outcome) options_.on_outcome(decode_job_outcome(value));
-  } else if (StoreClient* session = notified_; session && key.starts_with(kLostPrefix)) {
-    session->propose(kFailedKey, encode(JobOutcome{ExitCode::rank_failed,
-                                                   decode_lost_session(value).text}));
+void Membership::find_host() {
+  const RendezvousPoint meeting = RendezvousFile::wait_for(place_, options_.join.timeout);
+  place_.master_address = "127.0.0.1";
+  place_.master_port = meeting.port;
+  if (token_.empty()) token_ = meeting.token;
+}
+
+void Membership::open_session() {
+  StoreClientOptions options =
+      session_options(place_, PeerKind::rank, token_, options_.join);
+  if (place_.launcher_kind != LauncherKind::convoy) {  // else the launcher acts
+    options.on_event = [this](const JobEvent& event) { take_event(event); };
+  }
+  session_ = std::make_unique<StoreClient>(options);
+  notified_ = session_.get();
+}
+
+void Membership::take_event(const JobEvent& event) {
+  const auto end = [&](const JobOutcome& outcome) {
+    if (options_.on_outcome) options_.on_outcome(outcome);
+  };
+  if (const auto* failed = std::get_if<JobFailed>(&event)) {
+    end(failed->outcome);
+  } else if (const auto* lost = std::get_if<ServiceLost>(&event)) {
+    end({ExitCode::rank_failed, "lost " + founder_of(place_) + ": " + lost->why});
+  } else if (const auto* loss = std::get_if<SessionLost>(&event)) {
+    StoreClient* const session = notified_;
+    if (session)
+      session->propose(entry_of(JobFailed{{ExitCode::rank_failed, loss->text}}));
   }
 }
 
@@ -119,9 +112,8 @@ void Membership::at_step(std::uint64_t step) {
 }
 
 std::optional<JobOutcome> Membership::report_peer_failure(const PeerError& error) {
-  session_->set(kPeerPrefix + name_of(PeerKind::rank, place_.rank),
-                fmt::format("{} {}", error.rank(), error.what()));
-  return session_->wait_for_outcome(kForVerdict);
+  session_->set(entry_of(PeerReported{place_.rank, error.rank(), error.what()}));
+  return session_->wait_for_outcome(kForOutcome);
 }
 
 bool Membership::is_first_to_say(const std::string& message) {
@@ -131,7 +123,7 @@ bool Membership::is_first_to_say(const std::string& message) {
   try {
     return text_of(session_->claim(key, own)) == own;
   } catch (const PeerError&) {
-    return true;  // there is nobody left to agree with
+    return true;  // there is no rendezvous left to agree through
   }
 }
 

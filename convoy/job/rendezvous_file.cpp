@@ -135,7 +135,7 @@ RendezvousPoint RendezvousFile::wait_for(const JobPlacement& placement,
     if (const auto meeting = read_rendezvous_point(path)) return *meeting;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  throw PeerError(0, fmt::format("rank 0 did not come within {} s (cluster.timeout)",
+  throw PeerError(0, fmt::format("timed out waiting for rank 0: {} s (cluster.timeout)",
                                  timeout.count() / 1000));
 }
 

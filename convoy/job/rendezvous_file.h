@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RendezvousFile: how ranks of one machine that somebody else started find each other.
+// RendezvousFile: how ranks of one machine that another program started find each other.
 //
 // Rank 0 writes port and token into a file that only this user can read, in a folder only
 // this user can enter, under a name made from what all of the job's ranks know. It keeps

@@ -68,7 +68,7 @@ InputError no_token_error() {
       "environment: CONVOY_TOKEN", "nothing",
       "the job's secret, the same on all machines",
       "export CONVOY_TOKEN=$(openssl rand -hex 32) on one, and copy it; or "
-      "CONVOY_TOKEN_FILE=FILE");
+      "CONVOY_TOKEN_FILE=FILE; under Slurm a run.dir that all nodes share does as well");
 }
 
 }  // namespace convoy

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <string>
 
+#include "convoy/base/printable.h"
+
 namespace convoy {
 namespace {
 
@@ -24,9 +26,7 @@ void write_all(int file, std::string_view text) {
 void Console::line(Stream stream, std::string_view prefix, std::string_view text) {
   if (closed_) return;
   wipe_bar();
-  std::string whole(prefix);
-  whole += text;
-  whole += '\n';
+  const std::string whole = std::string(prefix) + printable(text) + '\n';
   write_all(stream == Stream::out ? out_ : err_, whole);
 }
 
@@ -38,7 +38,7 @@ void Console::pass(std::string_view bytes) {
 
 void Console::say(std::string_view text) {
   wipe_bar();
-  write_all(err_, text);
+  write_all(err_, printable(text));
 }
 
 void Console::wipe_bar() {

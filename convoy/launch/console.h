@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Console: where a launcher writes what its ranks print, line by whole line.
+// Console: where a launcher writes what its ranks print, in whole lines.
 //
-// On a terminal rank 0 draws a progress bar, which passes through as it is; a line of
-// somebody else first wipes the bar, which rank 0 draws again a moment later.
+// On a terminal rank 0 draws a progress bar, which is passed on unchanged; a line of
+// another rank first wipes the bar, which rank 0 draws again a moment later.
 
 #pragma once
 
@@ -20,7 +20,7 @@ class Console {
 
   bool is_terminal() const { return terminal_; }
 
-  /// A line, with `prefix` before it.
+  /// A line, with `prefix` before it, and '?' for control characters.
   void line(Stream stream, std::string_view prefix, std::string_view text);
 
   /// What rank 0 draws on the terminal.
@@ -29,7 +29,7 @@ class Console {
   /// From now on nothing is written but by say().
   void close() { closed_ = true; }
 
-  /// A last word to stderr.
+  /// A last message to stderr.
   void say(std::string_view text);
 
  private:

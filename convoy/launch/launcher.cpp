@@ -6,78 +6,74 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "convoy/base/error.h"
+#include "convoy/job/job_rendezvous.h"
 #include "convoy/job/own_cores.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/job/token.h"
+#include "convoy/job/token_file.h"
 #include "convoy/launch/supervisor.h"
 #include "convoy/rendezvous/store_server.h"
+#include "convoy/system/host_name.h"
 #include "convoy/wire/socket.h"
 
 namespace convoy {
 namespace {
 
-/// The threads of the session and the service write to the console through this.
-class LogLines {
- public:
-  explicit LogLines(NoticeQueue& notices) : notices_(notices) {}
-  void operator()(const std::string& line) const {
-    notices_.add({kLogKey, bytes_of(line)});
-  }
-
- private:
-  NoticeQueue& notices_;
+/// The job's token, and the file by which node 0 shares it, if that is needed.
+struct JobToken {
+  std::string text;
+  std::optional<TokenFile> file{};
 };
 
-std::string token_of_job(const JobPlacement& placement, const Environment& environment) {
-  if (const auto token = token_of_environment(environment)) return *token;
-  if (placement.nodes > 1) throw no_token_error();
-  return random_token();
+void find_token(const LaunchOptions& options, JobToken& token) {
+  const JobPlacement& placement = options.placement;
+  const Environment environment = current_environment();
+  if (const auto given = token_of_environment(environment)) {
+    token.text = *given;
+  } else if (placement.node != 0) {
+    token.text = wait_for_token(placement, environment, options.join);
+  } else {
+    token.text = random_token();
+    if (placement.nodes == 1) return;
+    token.file.emplace(token_path(placement, environment, options.join));
+  }
 }
 
-std::unique_ptr<StoreServer> host_service(const LaunchOptions& options,
-                                          const std::string& token,
-                                          NoticeQueue& notices) {
+std::unique_ptr<StoreServer> host_service(const LaunchOptions& options, JobToken& token,
+                                          JobEventQueue& events) {
   const JobPlacement& placement = options.placement;
   if (placement.node != 0) return nullptr;
+  const auto log = [&](const std::string& line) { events.add(ServiceLine{line}); };
   return std::make_unique<StoreServer>(
-      listen_on(placement.master_address, placement.master_port),
-      StoreServerOptions{.token = token,
-                         .roster = {.ranks = placement.ranks,
-                                    .nodes = placement.nodes,
-                                    .settings = options.compared,
-                                    .elastic_from = elastic_from(placement)},
-                         .join_timeout = options.join_timeout,
-                         .silence = options.silence,
-                         .log = LogLines(notices)});
+      listen_as_host(placement.master_address, placement.master_port, token.text,
+                     token.file ? &*token.file : nullptr),
+      service_options(placement, PeerKind::launcher, token.text, options.join, log));
 }
 
-StoreClientOptions session_options(const LaunchOptions& options,
-                                   const JobPlacement& placement,
-                                   const std::string& token, NoticeQueue& notices) {
-  return {.address = placement.master_address,
-          .port = placement.master_port,
-          .token = token,
-          .hello = {.kind = PeerKind::launcher,
-                    .number = placement.node,
-                    .ranks = placement.ranks,
-                    .pid = ::getpid(),
-                    .host = host_name()},
-          .settings = options.compared,
-          .timeout = options.join_timeout,
-          .silence = options.silence,
-          .on_notice =
-              [&](const std::string& key, const Bytes& value) {
-                notices.add({key, value});
-              },
-          .on_service_lost =
-              [&](const std::string& why) {
-                notices.add({"", bytes_of(why)});
-              }};
+std::unique_ptr<StoreClient> join_job(const LaunchOptions& options,
+                                      const JobPlacement& placement,
+                                      const std::string& token, JobEventQueue& events) {
+  StoreClientOptions session =
+      session_options(placement, PeerKind::launcher, token, options.join);
+  session.on_event = [&](const JobEvent& event) { events.add(event); };
+  auto client = std::make_unique<StoreClient>(session);
+  client->watch(kJobPrefix);
+  return client;
 }
 
-/// What all ranks of the node are told alike.
+/// Descriptors of the ranks' processes and outputs, and of the rendezvous.
+void reserve_files(const JobPlacement& placement) {
+  constexpr std::size_t kFilesPerRank = 5, kOthers = 512;
+  const auto ranks = static_cast<std::size_t>(placement.local_ranks);
+  const auto members = static_cast<std::size_t>(placement.ranks + placement.nodes);
+  reserve_descriptors(kFilesPerRank * ranks + members + kOthers,
+                      fmt::format("a launcher of {} ranks", ranks));
+}
+
+/// What all ranks of the node get alike.
 struct Briefing {
   Environment environment;
   Descriptor settings;
@@ -143,7 +139,7 @@ void say_plan(const LaunchOptions& options, const JobPlacement& placement,
   }
 }
 
-/// Other nodes may have to wait long for node 0, and say so.
+/// Other nodes may have to wait long for node 0.
 void say_where(const JobPlacement& placement, Console& console) {
   if (placement.node == 0) return;
   console.line(Stream::err, "convoy: ",
@@ -155,31 +151,29 @@ void say_where(const JobPlacement& placement, Console& console) {
 
 ExitCode launch(const LaunchOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  const std::string token = token_of_job(options.placement, current_environment());
+  JobToken token;
+  find_token(options, token);
   Console console(options.out, options.err, options.terminal_width > 0);
-  NoticeQueue notices;
-  const std::unique_ptr<StoreServer> service = host_service(options, token, notices);
+  JobEventQueue events;
+  reserve_files(options.placement);
+  const std::unique_ptr<StoreServer> service = host_service(options, token, events);
   JobPlacement placement = options.placement;
   if (service) placement.master_port = service->port();
   say_where(placement, console);
-  StoreClient session(session_options(options, placement, token, notices));
-  for (const char* prefix :
-       {"job/", kLostPrefix, kSilentPrefix, kPeerPrefix, kGivenUpPrefix, kDonePrefix}) {
-    session.watch(prefix);
-  }
+  const auto session = join_job(options, placement, token.text, events);
 
-  const SignalQueue signals;  // until here Ctrl-C just ends; now there is more to do
+  SignalQueue signals;  // until here Ctrl-C ends the process; from here on its ranks, too
   StepBoard steps(placement.local_ranks);
-  const Briefing briefing = brief(options, placement, token, steps);
+  const Briefing briefing = brief(options, placement, token.text, steps);
   say_plan(options, placement, briefing.cores, console);
   const auto start = [&](int local_rank) {
     return spawn(rank_options(options, briefing, local_rank, steps.file()));
   };
-  Supervisor supervisor(placement, {console, session, notices, steps, signals},
+  Supervisor supervisor(placement, {console, *session, events, steps, signals},
                         {.start = start, .again = options.restarts});
   supervisor.start_ranks();
   const ExitCode code = supervisor.run();
-  session.leave();
+  session->leave();
   constexpr auto kToLeave = std::chrono::seconds(3);  // for the other nodes
   if (service) service->wait_until_all_left(kToLeave);
   return code;

@@ -26,11 +26,16 @@ SignalQueue::SignalQueue() {
   check(static_cast<bool>(file_), "the system has a signalfd");
 }
 
-SignalQueue::~SignalQueue() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+SignalQueue::~SignalQueue() {
+  while (next()) {
+  }
+  if (!stop_requested_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
-std::optional<int> SignalQueue::next() const {
+std::optional<int> SignalQueue::next() {
   signalfd_siginfo info{};
   if (::read(file_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
+  stop_requested_ = true;
   return static_cast<int>(info.ssi_signo);
 }
 

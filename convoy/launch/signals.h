@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SignalQueue: signals that ask a launcher to stop, read like a file instead of breaking
-// into its work. All other threads of the process have to be quiet ones.
+// SignalQueue: signals that ask a launcher to stop, read like a file instead of
+// interrupting its work. All other threads of the process have to block them.
 
 #pragma once
 
@@ -17,13 +17,15 @@ class SignalQueue {
   /// SIGINT, SIGTERM, SIGHUP and SIGUSR1.
   SignalQueue();
 
-  /// Lets signals through again. What came meanwhile and was not read comes now.
+  /// Drops signals that were not read, and lets later ones through again; if one was read
+  /// they stay blocked, for a process that was asked to stop and is about to end ends
+  /// with its own exit code, however often it is asked.
   ~SignalQueue();
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  /// The next signal, if one has come.
-  std::optional<int> next() const;
+  /// The next signal, if there is one.
+  std::optional<int> next();
 
   /// Readable when there is one.
   int file() const { return file_.get(); }
@@ -31,6 +33,7 @@ class SignalQueue {
  private:
   sigset_t before_;
   Descriptor file_;
+  bool stop_requested_ = false;
 };
 
 }  // namespace convoy

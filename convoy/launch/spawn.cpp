@@ -87,7 +87,7 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = ::fork();
   if (pid == 0) become_rank(prepared, options);
   if (pid < 0) throw storage_error("process", "start a rank", errno);
-  ::setpgid(pid, pid);  // here too: whoever comes first
+  ::setpgid(pid, pid);  // the child does the same: one of them is first
   return {pid, pid_file(pid), std::move(prepared.out.read), std::move(prepared.err.read)};
 }
 

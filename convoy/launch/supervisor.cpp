@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "convoy/wire/socket.h"
+#include "convoy/system/host_name.h"
 
 namespace convoy {
 namespace {
@@ -20,9 +20,9 @@ using std::chrono::milliseconds;
 
 constexpr int kTickMilliseconds = 100;  // how late a deadline may be noticed
 // From a death to the last process of the job no more than five seconds may pass.
-constexpr auto kGrace = milliseconds(1500);      // to put files in order
-constexpr auto kLongGrace = milliseconds(4000);  // to come to the same end by itself
-constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm a outcome
+constexpr auto kGrace = milliseconds(1500);      // to close files
+constexpr auto kLongGrace = milliseconds(4000);  // to end in the same way by itself
+constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm an outcome
 constexpr auto kPatience = milliseconds(2000);   // for the cause behind a lost peer
 constexpr auto kLastWait = milliseconds(2000);   // for a process to be gone after SIGKILL
 constexpr std::size_t kLinesShown = 15;
@@ -30,11 +30,6 @@ constexpr std::size_t kLinesShown = 15;
 bool is_deliberate(ExitCode code) {
   return code != ExitCode::rank_failed && code != ExitCode::peer_unreachable &&
          code != ExitCode::interrupted_twice;
-}
-
-/// 2 of "rank 2" and of "node 2".
-int number_of(const std::string& name) {
-  return std::atoi(name.c_str() + std::string_view("rank ").size());
 }
 
 }  // namespace
@@ -58,8 +53,7 @@ ExitCode Supervisor::run() {
     wait();
     read_output();
     take_signals();
-    take_notices();  // before the dead: what these have said belongs to their
-                     // death_report
+    take_events();  // before the dead: what they have published belongs to their reports
     reap();
     judge_late();
     tend_workers();
@@ -71,7 +65,7 @@ ExitCode Supervisor::run() {
 
 void Supervisor::wait() const {
   std::vector<pollfd> polled{{parts_.signals.file(), POLLIN, 0},
-                             {parts_.notices.file(), POLLIN, 0}};
+                             {parts_.events.file(), POLLIN, 0}};
   for (const Rank& rank : ranks_) {
     if (!rank.ended) polled.push_back({rank.child.process.get(), POLLIN, 0});
     for (const Descriptor* stream : {&rank.child.out, &rank.child.err}) {
@@ -99,8 +93,8 @@ void Supervisor::reap() {
 }
 
 void Supervisor::end(Rank& rank, int status) {
-  ::kill(-rank.child.pid, SIGKILL);  // whatever it may have started
-  read_output();                     // its last words
+  ::kill(-rank.child.pid, SIGKILL);  // processes that it may have started
+  read_output();                     // its last lines
   rank.output.finish();
   rank.child.out.reset();
   rank.child.err.reset();
@@ -117,45 +111,33 @@ void Supervisor::take_signals() {
       propose(outcome);
       stop_all(outcome, milliseconds(0));
     } else {
-      parts_.store.propose(kSignalKey, std::to_string(meant));
+      parts_.store.propose(entry_of(StopSignal{meant}));
       pass_on(meant);
     }
   }
 }
 
-void Supervisor::take_notices() {
-  for (const Notice& notice : parts_.notices.take_all()) take(notice);
+void Supervisor::take_events() {
+  for (const JobEvent& event : parts_.events.take_all()) {
+    std::visit([this](const auto& one) { take(one); }, event);
+  }
 }
 
-void Supervisor::take(const Notice& notice) {
-  const std::string text = text_of(notice.value);
-  if (notice.key.empty()) {
-    stop_all({ExitCode::peer_unreachable, lost_node(0, text)}, kGrace);
-  } else if (notice.key == kLogKey) {
-    parts_.console.line(Stream::err, "convoy: rendezvous: ", text);
-  } else if (notice.key == kFailedKey) {
-    const JobOutcome outcome = decode_job_outcome(notice.value);
-    stop_all(outcome, is_deliberate(outcome.code) ? kLongGrace : kGrace);
-  } else if (notice.key == kSignalKey) {
-    pass_on(std::atoi(text.c_str()));
-  } else if (notice.key == kRunFolderKey) {
-    folder_ = text;
-    for (Rank& rank : ranks_) rank.output.log_to(folder_ / "logs");
-  } else if (notice.key == kServedKey) {
-    let_workers_follow();
-  } else if (notice.key.starts_with(kSilentPrefix)) {
-    end_silent(number_of(notice.key.substr(std::string_view(kSilentPrefix).size())),
-               std::atoi(text.c_str()));
-  } else if (notice.key.starts_with(kGivenUpPrefix)) {
-    take_given_up(notice.key.substr(std::string_view(kGivenUpPrefix).size()), text);
-  } else if (notice.key.starts_with(kDonePrefix)) {
-    done_[notice.key] = static_cast<ExitCode>(std::atoi(text.c_str()));
-  } else if (notice.key.starts_with(kLostPrefix)) {
-    take_loss(notice.key.substr(std::string_view(kLostPrefix).size()),
-              decode_lost_session(notice.value));
-  } else if (notice.key.starts_with(kPeerPrefix)) {
-    take_complaint(notice.key.substr(std::string_view(kPeerPrefix).size()), text);
-  }
+void Supervisor::take(const JobFailed& event) {
+  stop_all(event.outcome, is_deliberate(event.outcome.code) ? kLongGrace : kGrace);
+}
+
+void Supervisor::take(const RunStarted& event) {
+  folder_ = event.folder;
+  for (Rank& rank : ranks_) rank.output.log_to(folder_ / "logs");
+}
+
+void Supervisor::take(const ServiceLost& event) {
+  stop_all({ExitCode::peer_unreachable, lost_node(0, event.why)}, kGrace);
+}
+
+void Supervisor::take(const ServiceLine& event) {
+  parts_.console.line(Stream::err, "convoy: rendezvous: ", event.text);
 }
 
 /// All nodes have equally many ranks, and node 0 the servers as well.
@@ -168,29 +150,27 @@ std::string Supervisor::lost_node(int node, const std::string& why) const {
   return fmt::format("lost node {} with {}: {}", node, ranks, why);
 }
 
-/// A rank that died is its own launcher's to report; here are those it cannot see.
-void Supervisor::take_loss(const std::string& who, const LostSession& loss) {
-  if (who.starts_with("node ")) {
-    const int node = number_of(who);
-    propose({ExitCode::peer_unreachable, lost_node(node, loss.text)});
-  } else if (loss.silent) {
-    const int number = number_of(who);
-    if (find(number)) propose({ExitCode::rank_failed, loss.text + state_of(number)});
+/// The death of a rank is reported by its own launcher; here are losses that it cannot
+/// see.
+void Supervisor::take(const SessionLost& event) {
+  if (event.kind == PeerKind::launcher) {
+    propose({ExitCode::peer_unreachable, lost_node(event.number, event.text)});
+  } else if (event.silent && find(event.number)) {
+    propose({ExitCode::rank_failed, event.text + state_of(event.number)});
   }
 }
 
-/// A rank says that it lost another: `text` is the other's number and the error. That
-/// one's launcher, who can see it, is the first to draw a conclusion.
-void Supervisor::take_complaint(const std::string& from, const std::string& text) {
-  if (suspected_) return;
-  // That a worker has lost its server may be its own trouble: it is started again.
-  if (is_worker(number_of(from))) return;
-  const int number = std::atoi(text.c_str());
-  const std::string error = text.substr(std::min(text.size(), text.find(' ') + 1));
-  suspected_ = JobOutcome{ExitCode::rank_failed,
-                          fmt::format("rank {} does not answer {}: {}{}", number, from,
-                                      error, state_of(number))};
-  suspect_at_ = Steady::now() + (find(number) ? kPatience : 2 * kPatience);
+/// The launcher of the rank that does not answer, which can see its process, is the first
+/// to draw a conclusion.
+void Supervisor::take(const PeerReported& event) {
+  // A worker that lost its server may itself be the cause: it is started again.
+  if (outcomes_.suspected || is_worker(event.from)) return;
+  outcomes_.suspected =
+      JobOutcome{ExitCode::rank_failed,
+                 fmt::format("rank {} does not answer rank {}: {}{}", event.rank,
+                             event.from, event.error, state_of(event.rank))};
+  const auto patience = find(event.rank) ? kPatience : 2 * kPatience;
+  outcomes_.suspect_at = Steady::now() + patience;
 }
 
 void Supervisor::judge(Rank& dead) {
@@ -198,16 +178,16 @@ void Supervisor::judge(Rank& dead) {
   judge_peer(dead);
 }
 
-/// Of a rank that the others cannot do without.
+/// Of a rank that the others need.
 void Supervisor::judge_peer(const Rank& dead) {
   switch (kind_of(dead.status)) {
     case EndKind::done:
     case EndKind::stopped:
-      return look_for_served();
+      return look_for_servers_done();
     case EndKind::collateral:
-      if (suspected_) return;
-      suspected_ = JobOutcome{ExitCode::peer_unreachable, describe(dead)};
-      suspect_at_ = Steady::now() + kPatience;
+      if (outcomes_.suspected) return;
+      outcomes_.suspected = JobOutcome{ExitCode::peer_unreachable, describe(dead)};
+      outcomes_.suspect_at = Steady::now() + kPatience;
       return;
     case EndKind::deliberate:
       return propose({code_of(dead.status), describe(dead)});
@@ -220,48 +200,48 @@ void Supervisor::judge_peer(const Rank& dead) {
   }
 }
 
-/// What only time can tell.
+/// What is decided when time is up.
 void Supervisor::judge_late() {
   const Steady::time_point now = Steady::now();
-  if (suspected_ && now >= suspect_at_) propose(*suspected_);
-  if (proposed_ && !verdict_ && now >= propose_until_) stop_all(*proposed_, kGrace);
+  if (outcomes_.suspected && now >= outcomes_.suspect_at) propose(*outcomes_.suspected);
+  if (outcomes_.proposed && !outcomes_.decided && now >= outcomes_.propose_until)
+    stop_all(*outcomes_.proposed, kGrace);
 }
 
 void Supervisor::judge_all_ended() {
-  if (!all_ended() || verdict_ || proposed_ || said_done_) return;
-  if (suspected_) return propose(*suspected_);
+  if (!all_ended() || outcomes_.decided || outcomes_.proposed || reported_done_) return;
+  if (outcomes_.suspected) return propose(*outcomes_.suspected);
   ExitCode code = ExitCode::done;
   for (const Rank& rank : ranks_) {
     if (rank.status != 0 && !is_worker(rank.number)) code = code_of(rank.status);
   }
-  parts_.store.set(kDonePrefix + name_of(PeerKind::launcher, place_.node),
-                   std::to_string(static_cast<int>(code)));
-  said_done_ = true;
+  parts_.store.set(entry_of(NodeDone{place_.node, code}));
+  reported_done_ = true;
 }
 
 void Supervisor::propose(const JobOutcome& outcome) {
-  if (proposed_ || verdict_) return;
-  proposed_ = outcome;
-  propose_until_ = Steady::now() + kAnswer;
-  parts_.store.propose(kFailedKey, encode(outcome));
+  if (outcomes_.proposed || outcomes_.decided) return;
+  outcomes_.proposed = outcome;
+  outcomes_.propose_until = Steady::now() + kAnswer;
+  parts_.store.propose(entry_of(JobFailed{outcome}));
 }
 
 void Supervisor::stop_all(const JobOutcome& outcome, milliseconds grace) {
-  if (!verdict_) {
-    verdict_ = outcome;
-    kill_at_ = Steady::now() + grace;
-    // From here on survivors only report_peer_failure about what the outcome explains.
+  if (!outcomes_.decided) {
+    outcomes_.decided = outcome;
+    outcomes_.kill_at = Steady::now() + grace;
+    // From here on the other ranks only report what the outcome explains.
     if (!is_deliberate(outcome.code)) parts_.console.close();
   } else if (outcome.code == ExitCode::interrupted_twice) {
-    kill_at_ = Steady::now();
+    outcomes_.kill_at = Steady::now();
   }
 }
 
 void Supervisor::enforce() {
-  if (!verdict_ || killed_ || Steady::now() < kill_at_) return;
+  if (!outcomes_.decided || outcomes_.killed || Steady::now() < outcomes_.kill_at) return;
   kill_all(SIGKILL);
-  killed_ = true;
-  give_up_at_ = Steady::now() + kLastWait;
+  outcomes_.killed = true;
+  outcomes_.give_up_at = Steady::now() + kLastWait;
 }
 
 void Supervisor::pass_on(int signal) {
@@ -282,7 +262,8 @@ bool Supervisor::all_ended() const {
 }
 
 bool Supervisor::is_over() const {
-  if (verdict_) return all_ended() || (killed_ && Steady::now() >= give_up_at_);
+  if (outcomes_.decided)
+    return all_ended() || (outcomes_.killed && Steady::now() >= outcomes_.give_up_at);
   return all_ended() && static_cast<int>(done_.size()) == place_.nodes;
 }
 
@@ -291,10 +272,10 @@ Supervisor::Rank* Supervisor::find(int number) {
   return rank == ranks_.end() ? nullptr : &*rank;
 }
 
-DeadRank Supervisor::death_report(const Rank& dead) const {
+DeathReport Supervisor::death_report(const Rank& dead) const {
   const bool by_the_system = WIFSIGNALED(dead.status) &&
                              WTERMSIG(dead.status) == SIGKILL && memory_.has_struck();
-  // Who ends deliberately has said why; only other nodes have not seen it.
+  // A rank that ends deliberately has printed why; only other nodes have not seen it.
   const bool show_lines = kind_of(dead.status) == EndKind::failed || place_.nodes > 1;
   const std::string role = role_name(place_, dead.number);
   return {
@@ -316,10 +297,9 @@ DeadRank Supervisor::death_report(const Rank& dead) const {
 }
 
 std::string Supervisor::describe(const Rank& dead) const {
-  const DeadRank death_report = this->death_report(dead);
-  const std::string more =
-      dead.number < place_.servers ? where_to_go_on() : std::string();
-  return headline(death_report) + more + last_words(death_report);
+  const DeathReport report = death_report(dead);
+  const std::string more = dead.number < place_.servers ? how_to_resume() : std::string();
+  return headline(report) + more + output_tail(report);
 }
 
 /// What the system says of a rank of this node that does not answer.
@@ -337,25 +317,26 @@ std::string Supervisor::state_of(int number) {
   return "";
 }
 
-/// Whether all ranks here ended with the outcome, each by itself. Where there are
-/// servers, it is theirs to say.
-bool Supervisor::has_been_said() const {
+/// Whether all ranks here ended with the outcome's code, each by itself, and have printed
+/// it. In a job with servers the servers do.
+bool Supervisor::is_printed_by_ranks() const {
   const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {
     const bool counts = place_.node != 0 || !is_worker(rank.number);
     return !counts || (rank.ended && WIFEXITED(rank.status) &&
-                       code_of(rank.status) == verdict_->code);
+                       code_of(rank.status) == outcomes_.decided->code);
   });
-  return all_alike && is_deliberate(verdict_->code);
+  return all_alike && is_deliberate(outcomes_.decided->code);
 }
 
 ExitCode Supervisor::conclude() {
-  if (!verdict_) {
+  if (!outcomes_.decided) {
     for (const auto& [node, code] : done_) {
       if (code != ExitCode::done) return code;
     }
     return ExitCode::done;
   }
-  if (!has_been_said()) parts_.console.say("convoy: " + verdict_->text + "\n");
+  if (!is_printed_by_ranks())
+    parts_.console.say("convoy: " + outcomes_.decided->text + "\n");
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
     parts_.console.say(
@@ -363,7 +344,7 @@ ExitCode Supervisor::conclude() {
                     "for the kernel\n",
                     rank.number, rank.child.pid));
   }
-  return verdict_->code;
+  return outcomes_.decided->code;
 }
 
 }  // namespace convoy

@@ -2,15 +2,15 @@
 //
 // Supervisor: looks after the ranks of one node until all have ended.
 //
-// The first rank that fails decides how the job ends. Its launcher proposes a outcome to
-// the store; whichever outcome is there first holds on all nodes. All launchers then stop
-// their ranks (who notice the loss themselves get a moment to put their files in order),
-// print the same text and end with the same code. A rank that only lost a peer is not
-// taken for the cause while another explanation may still come.
+// The first rank that fails decides how the job ends. Its launcher proposes an outcome to
+// the store; the first outcome there counts on all nodes. All launchers then stop their
+// ranks (ranks that notice the loss themselves get a moment to close their files), print
+// the same text and end with the same code. A rank that only lost a peer is not taken for
+// the cause while another explanation may still arrive.
 //
-// Workers of parameter servers are another matter: one that dies is started again in its
-// place, a few times, and then given up, and the others go on. How the run ends is the
-// servers' to say; when they have ended, workers have a moment to follow.
+// Workers of parameter servers are different: one that dies is started again in its
+// place, a few times, and then given up, and the others continue. The servers decide how
+// the run ends; when they have ended, workers have a moment to follow.
 
 #pragma once
 
@@ -28,13 +28,13 @@
 #include "convoy/job/job_placement.h"
 #include "convoy/job/step_board.h"
 #include "convoy/launch/console.h"
-#include "convoy/launch/ending.h"
-#include "convoy/launch/notice_queue.h"
+#include "convoy/launch/job_event_queue.h"
 #include "convoy/launch/out_of_memory.h"
+#include "convoy/launch/rank_end.h"
 #include "convoy/launch/rank_output.h"
 #include "convoy/launch/signals.h"
 #include "convoy/launch/spawn.h"
-#include "convoy/rendezvous/job_keys.h"
+#include "convoy/rendezvous/job_event.h"
 #include "convoy/rendezvous/store_client.h"
 
 namespace convoy {
@@ -43,12 +43,12 @@ namespace convoy {
 struct SupervisorParts {
   Console& console;
   StoreClient& store;
-  NoticeQueue& notices;
+  JobEventQueue& events;
   StepBoard& steps;
-  const SignalQueue& signals;
+  SignalQueue& signals;
 };
 
-/// How ranks come to be.
+/// How ranks are started.
 struct RankStarts {
   std::function<Child(int local_rank)> start;
   int again = 0;  // how often a worker that dies is started again
@@ -64,7 +64,7 @@ class Supervisor {
   void start_ranks();
 
   /// Returns when all ranks of this node have ended, and all nodes are done, with the
-  /// code that holds for all. Says on the console what there is to say.
+  /// code that holds for all. Prints the outcome on the console.
   ExitCode run();
 
  private:
@@ -85,11 +85,20 @@ class Supervisor {
   void reap();
   void end(Rank& rank, int status);
   void take_signals();
-  void take_notices();
-  void take(const Notice& notice);
+  void take_events();
+  void take(const JobComplete&) {}
+  void take(const JobFailed& event);
+  void take(const StopSignal& event) { pass_on(event.signal); }
+  void take(const RunStarted& event);
+  void take(const ServersDone&) { let_workers_follow(); }
+  void take(const WorkerGivenUp& event);
+  void take(const RankSilent& event);
+  void take(const NodeDone& event) { done_[event.node] = event.code; }
+  void take(const SessionLost& event);
+  void take(const PeerReported& event);
+  void take(const ServiceLost& event);
+  void take(const ServiceLine& event);
   std::string lost_node(int node, const std::string& why) const;
-  void take_loss(const std::string& who, const LostSession& loss);
-  void take_complaint(const std::string& from, const std::string& text);
 
   void judge(Rank& dead);
   void judge_peer(const Rank& dead);
@@ -109,39 +118,41 @@ class Supervisor {
   void restart_or_give_up(Rank& worker);
   void give_up(Rank& worker, const std::string& end);
   bool has_other_workers() const;
-  void end_silent(int number, int pid);
-  void take_given_up(const std::string& who, const std::string& end);
-  void look_for_served();
+  void look_for_servers_done();
   void let_workers_follow();
   void end_stragglers();
-  std::string where_to_go_on() const;
+  std::string how_to_resume() const;
 
   bool is_over() const;
   bool all_ended() const;
-  bool has_been_said() const;
+  bool is_printed_by_ranks() const;
   Rank* find(int number);
-  DeadRank death_report(const Rank& dead) const;
+  DeathReport death_report(const Rank& dead) const;
   std::string describe(const Rank& dead) const;
   std::string state_of(int number);
   ExitCode conclude();
+
+  /// On the way to the outcome of the job.
+  struct Outcomes {
+    std::optional<JobOutcome> suspected, proposed, decided;
+    Steady::time_point suspect_at, propose_until, kill_at, give_up_at;
+    bool killed = false;
+  };
 
   JobPlacement place_;
   SupervisorParts parts_;
   RankStarts starts_;
   OutOfMemoryWatch memory_;
   std::deque<Rank> ranks_;
-  std::filesystem::path folder_;          // of the run, once it is known
-  int passed_on_ = 0;                     // the signal that was
-  int requests_ = 0;                      // to stop
-  std::map<std::string, ExitCode> done_;  // nodes
-  bool said_done_ = false;
-  std::set<std::string> given_up_;  // workers of all nodes, as told
+  std::filesystem::path folder_;  // of the run, once it is known
+  int passed_on_ = 0;             // the signal that was
+  int requests_ = 0;              // to stop
+  std::map<int, ExitCode> done_;  // by node
+  bool reported_done_ = false;
+  std::set<int> given_up_;  // workers of all nodes, by rank
   std::optional<Steady::time_point>
       follow_until_;  // for workers, when servers have ended
-
-  std::optional<JobOutcome> proposed_, suspected_, verdict_;
-  Steady::time_point propose_until_, suspect_at_, kill_at_, give_up_at_;
-  bool killed_ = false;
+  Outcomes outcomes_;
 };
 
 }  // namespace convoy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a supervisor does for workers of parameter servers: they may die, and come back.
+// What a supervisor does for workers of parameter servers: they may die, and are started
+// again.
 
 #include <fmt/format.h>
 
@@ -16,9 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kPause = milliseconds(200);        // before a worker is started again
-constexpr auto kForVerdict = milliseconds(2000);  // for the outcome on a lost server
-constexpr auto kToFollow =
-    milliseconds(5000);  // for workers, when the servers have ended
+constexpr auto kForOutcome = milliseconds(2000);  // of a lost server
+constexpr auto kToFollow = milliseconds(5000);    // for workers, when servers have ended
 
 }  // namespace
 
@@ -26,12 +26,12 @@ bool Supervisor::is_worker(int number) const {
   return place_.servers > 0 && number >= place_.servers;
 }
 
-/// Whether the job is on its way to an end: nobody is started any more.
+/// Whether the job is about to end: no worker is started any more.
 bool Supervisor::is_ending() const {
-  return verdict_ || proposed_ || passed_on_ != 0 || follow_until_;
+  return outcomes_.decided || outcomes_.proposed || passed_on_ != 0 || follow_until_;
 }
 
-/// What becomes of it is decided a moment later: perhaps it died because its server did.
+/// Whether it is started again is decided a moment later: its server may have died first.
 void Supervisor::judge_worker(Rank& dead) {
   if (is_ending()) return;
   switch (kind_of_worker(dead.status)) {
@@ -41,7 +41,7 @@ void Supervisor::judge_worker(Rank& dead) {
     case EndKind::deliberate:
       return propose({code_of(dead.status), describe(dead)});
     case EndKind::collateral:
-      dead.restart_deadline = Steady::now() + kForVerdict;
+      dead.restart_deadline = Steady::now() + kForOutcome;
       return;
     case EndKind::failed:
       dead.restart_deadline = Steady::now() + kPause;
@@ -82,48 +82,49 @@ void Supervisor::give_up(Rank& worker, const std::string& end) {
   worker.given_up = true;
   if (has_other_workers()) {
     parts_.console.line(Stream::err,
-                        "convoy: ", end + " and is given up; the others go on");
+                        "convoy: ", end + " and is given up; the other workers continue");
   }
-  parts_.store.set(
-      kGivenUpPrefix + role_name(place_, worker.number),
-      end + " and is given up, as are all workers" + last_words(death_report(worker)));
+  const std::string tail = output_tail(death_report(worker));
+  parts_.store.set(entry_of(
+      WorkerGivenUp{worker.number, end + " and is given up, as are all workers" + tail}));
 }
 
-/// As far as this node knows. If there are none, the outcome will say so.
+/// As far as this node knows. If there are none, the outcome is about that.
 bool Supervisor::has_other_workers() const {
-  std::set<std::string> gone = given_up_;
+  std::set<int> gone = given_up_;
   for (const Rank& rank : ranks_) {
-    if (rank.given_up) gone.insert(role_name(place_, rank.number));
+    if (rank.given_up) gone.insert(rank.number);
   }
   return static_cast<int>(gone.size()) < place_.workers();
 }
 
-/// The rendezvous has lost a worker whose process is still there: stopped, or stuck. It
-/// makes room for one that works. The pid tells it from who may have taken its place.
-void Supervisor::end_silent(int number, int pid) {
-  const Rank* rank = find(number);
-  if (!rank || rank->ended || rank->child.pid != pid || is_ending()) return;
-  parts_.console.line(
-      Stream::err, "convoy: ",
-      fmt::format("{} (rank {}, pid {}) is silent{}; it is killed",
-                  role_name(place_, number), number, pid, state_of(number)));
-  ::kill(-pid, SIGKILL);
+/// The rendezvous has lost a worker whose process still exists: stopped, or stuck. It is
+/// killed, so that another takes its place. The pid tells it from its successor.
+void Supervisor::take(const RankSilent& event) {
+  const Rank* rank = find(event.rank);
+  if (!rank || rank->ended || rank->child.pid != event.pid || is_ending()) return;
+  parts_.console.line(Stream::err, "convoy: ",
+                      fmt::format("{} (rank {}, pid {}) is silent{}; it is killed",
+                                  role_name(place_, event.rank), event.rank, event.pid,
+                                  state_of(event.rank)));
+  ::kill(-event.pid, SIGKILL);
 }
 
-/// All launchers hear it in the same order: the last of all workers is the cause.
-void Supervisor::take_given_up(const std::string& who, const std::string& end) {
-  given_up_.insert(who);
+/// All launchers get these events in the same order: the last of all workers is the
+/// cause.
+void Supervisor::take(const WorkerGivenUp& event) {
+  given_up_.insert(event.rank);
   if (static_cast<int>(given_up_.size()) < place_.workers()) return;
-  propose({ExitCode::rank_failed, end});
+  propose({ExitCode::rank_failed, event.end});
 }
 
 /// A server has ended well. When all have, so has the run.
-void Supervisor::look_for_served() {
+void Supervisor::look_for_servers_done() {
   const auto is_at_work = [&](const Rank& rank) {
     return !rank.ended && !is_worker(rank.number);
   };
   if (place_.servers == 0 || std::ranges::any_of(ranks_, is_at_work)) return;
-  parts_.store.set(kServedKey, "");
+  parts_.store.set(entry_of(ServersDone{}));
   let_workers_follow();
 }
 
@@ -132,7 +133,7 @@ void Supervisor::let_workers_follow() {
 }
 
 void Supervisor::end_stragglers() {
-  if (!follow_until_ || verdict_ || Steady::now() < *follow_until_) return;
+  if (!follow_until_ || outcomes_.decided || Steady::now() < *follow_until_) return;
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
     parts_.console.line(
@@ -145,12 +146,12 @@ void Supervisor::end_stragglers() {
   follow_until_ = Steady::now() + kToFollow;  // once more, if the kernel keeps one
 }
 
-/// Values are the servers': what they have saved is what is left of the run.
-std::string Supervisor::where_to_go_on() const {
+/// The servers hold the values: their checkpoint is what is left of the run.
+std::string Supervisor::how_to_resume() const {
   std::error_code none;
   const std::filesystem::path last = folder_ / "checkpoints" / "last";
   if (folder_.empty() || !std::filesystem::exists(last, none)) return "";
-  return fmt::format("; the newest checkpoint is {}; train.resume={} goes on",
+  return fmt::format("; the newest checkpoint is {}; resume with train.resume={}",
                      last.string(), folder_.string());
 }
 

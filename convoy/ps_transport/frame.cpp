@@ -3,7 +3,6 @@
 #include "convoy/ps_transport/frame.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -37,25 +36,6 @@ std::uint64_t take_number(std::span<const std::byte>& bytes) {
   std::memcpy(&number, bytes.data(), kNumber);
   bytes = bytes.subspan(kNumber);
   return number;
-}
-
-/// What is none is a bug of whoever said it.
-ExitCode exit_code_of(std::uint64_t number) {
-  constexpr std::array kAll = {ExitCode::done,
-                               ExitCode::bug,
-                               ExitCode::usage,
-                               ExitCode::bad_data,
-                               ExitCode::peer_unreachable,
-                               ExitCode::rank_failed,
-                               ExitCode::cannot_read_write,
-                               ExitCode::stopped,
-                               ExitCode::not_admitted,
-                               ExitCode::bad_settings,
-                               ExitCode::diverged,
-                               ExitCode::interrupted_twice};
-  const auto* const found = std::ranges::find_if(
-      kAll, [&](ExitCode code) { return static_cast<std::uint64_t>(code) == number; });
-  return found == kAll.end() ? ExitCode::bug : *found;
 }
 
 }  // namespace
@@ -118,7 +98,7 @@ Bytes encode_over(const Assignment& over) {
 }
 
 Assignment decode_over(std::span<const std::byte> body) {
-  const ExitCode code = exit_code_of(take_number(body));
+  const ExitCode code = exit_code_of(static_cast<std::int64_t>(take_number(body)));
   return {.over = true, .code = code, .reason = text_of(body)};
 }
 

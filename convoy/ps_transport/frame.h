@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames: what goes over a connection between a worker and a parameter server, byte by
-// byte, once both have proved that they know the token (comm/handshake.h).
+// Frames: the messages between a worker and a parameter server, byte by byte, once both
+// have proved the token (wire/handshake.h).
 //
 //   | magic u32 | kind u32 | length u64 |   then `length` bytes:
 //
@@ -30,7 +30,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/ps_transport/push.h"
-#include "convoy/rendezvous/store_protocol.h"
+#include "convoy/wire/bytes.h"
 
 namespace convoy {
 
@@ -58,13 +58,13 @@ struct FrameHead {
   std::uint64_t length = 0;
 };
 
-/// Who comes, and what each of its pushes will have.
+/// Which worker it is, and the sizes of each of its pushes.
 struct HelloBody {
   std::uint64_t worker = 0;
-  std::uint64_t beat_milliseconds = 0;          // how often it wants to hear that we live
+  std::uint64_t beat_milliseconds = 0;          // how often it wants a beat
   std::uint64_t gradients = 0, statistics = 0;  // floats of one partial
   std::uint64_t partials = 0, microbatches = 0;
-  std::uint64_t machine = 0;  // of one who would share memory: machine_number()
+  std::uint64_t machine = 0;  // of a worker that can share memory: machine_number()
 
   bool operator==(const HelloBody&) const = default;
 };
@@ -90,7 +90,7 @@ static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
                   std::is_trivially_copyable_v<LossSum>,
               "no padding travels");
 
-/// Why a worker is not served, as it will say itself.
+/// Why a worker is not served, for the worker's error message.
 struct Rejection {
   InputKind kind = InputKind::admission;  // or settings
   std::string found{}, expected{};
@@ -110,7 +110,7 @@ Push push_of(const PushHead& head);
 Bytes encode(const Rejection& rejection);
 Rejection decode_rejection(std::span<const std::byte> body);
 
-/// Of what is over, how and why.
+/// Of a run that is over: how and why.
 Bytes encode_over(const Assignment& over);
 Assignment decode_over(std::span<const std::byte> body);
 

@@ -2,6 +2,7 @@
 
 #include "convoy/ps_transport/frame_stream.h"
 
+#include <fmt/format.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -28,7 +29,7 @@ void set_option(int socket, int level, int name, const Value& value) {
   ::setsockopt(socket, level, name, &value, sizeof(value));
 }
 
-/// Three probes in the second half of a silence.
+/// Three probes in the second half of the time without data.
 void keep_alive(int socket, milliseconds silence) {
   const int seconds = static_cast<int>(silence.count() / 1000);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -45,13 +46,6 @@ void limit_waits(int socket, milliseconds silence) {
                       .tv_usec = silence.count() % 1000 * 1000};
   set_option(socket, SOL_SOCKET, SO_RCVTIMEO, limit);
   set_option(socket, SOL_SOCKET, SO_SNDTIMEO, limit);
-}
-
-/// What the errno of a failed call says of the connection.
-std::string reason(int error) {
-  if (error == EAGAIN || error == ETIMEDOUT) return "it fell silent";
-  if (error == EPIPE || error == ECONNRESET) return "its connection closed";
-  return std::strerror(error);
 }
 
 iovec part_of(FrameStream::Part bytes) {
@@ -82,9 +76,18 @@ FrameStream::FrameStream(Descriptor socket, milliseconds silence, PortTraffic& t
 }
 
 void FrameStream::set_silence(milliseconds silence) {
-  const milliseconds limit = std::clamp(silence, milliseconds(1), milliseconds(1 << 30));
-  keep_alive(socket_.get(), limit);
-  limit_waits(socket_.get(), limit);
+  silence_ = std::clamp(silence, milliseconds(1), milliseconds(1 << 30));
+  keep_alive(socket_.get(), silence_);
+  limit_waits(socket_.get(), silence_);
+}
+
+/// By the errno of a failed call.
+ConnectionLost FrameStream::lost(int error) const {
+  if (error == EPIPE || error == ECONNRESET)
+    return ConnectionLost("its connection closed");
+  if (error != EAGAIN && error != ETIMEDOUT) return ConnectionLost(std::strerror(error));
+  return ConnectionLost(fmt::format("no data received within {:g} s",
+                                    std::chrono::duration<double>(silence_).count()));
 }
 
 void FrameStream::send(FrameKind kind, std::span<const Part> parts) {
@@ -105,7 +108,7 @@ std::size_t FrameStream::send_some(std::span<iovec> parts) {
   message.msg_iovlen = std::min(parts.size(), kMostParts);
   const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
   if (sent < 0 && errno == EINTR) return 0;
-  if (sent < 0) throw ConnectionLost(reason(errno));
+  if (sent < 0) throw lost(errno);
   traffic_.sent += static_cast<std::uint64_t>(sent);
   return static_cast<std::size_t>(sent);
 }
@@ -121,8 +124,7 @@ void FrameStream::receive(std::span<std::byte> bytes) {
     const ssize_t got = ::recv(socket_.get(), bytes.data(),
                                std::min(bytes.size(), kMostReceived), MSG_WAITALL);
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) throw ConnectionLost("its connection closed");
-    if (got < 0) throw ConnectionLost(reason(errno));
+    if (got <= 0) throw lost(got == 0 ? EPIPE : errno);
     const auto count = static_cast<std::size_t>(got);
     received_.fetch_add(count, std::memory_order_relaxed);
     traffic_.received.fetch_add(count, std::memory_order_relaxed);
@@ -132,7 +134,7 @@ void FrameStream::receive(std::span<std::byte> bytes) {
 
 void FrameStream::put(std::span<const Part> parts, std::span<std::byte> shared) {
   for (const Part part : parts) {
-    check(part.size() <= shared.size(), "what is shared has room for a push");
+    check(part.size() <= shared.size(), "shared memory has space for a push");
     std::memcpy(shared.data(), part.data(), part.size());
     shared = shared.subspan(part.size());
     traffic_.sent += part.size();
@@ -140,7 +142,7 @@ void FrameStream::put(std::span<const Part> parts, std::span<std::byte> shared) 
 }
 
 void FrameStream::take(std::span<std::byte> bytes, Part shared) {
-  check(bytes.size() <= shared.size(), "what is shared has been put there");
+  check(bytes.size() <= shared.size(), "shared memory has the numbers");
   std::memcpy(bytes.data(), shared.data(), bytes.size());
   traffic_.received += bytes.size();
 }

@@ -55,7 +55,7 @@ class FrameStream {
   void put(std::span<const Part> parts, std::span<std::byte> shared);
   void take(std::span<std::byte> bytes, Part shared);
 
-  /// Ends the connection; who reads or writes is told. By any thread.
+  /// Ends the connection, and calls that wait for it. By any thread.
   void shut() const;
 
   int socket() const { return socket_.get(); }
@@ -66,8 +66,10 @@ class FrameStream {
 
  private:
   std::size_t send_some(std::span<iovec> parts);
+  ConnectionLost lost(int error) const;
 
   Descriptor socket_;
+  std::chrono::milliseconds silence_{};
   PortTraffic& traffic_;
   std::vector<iovec> parts_;  // kept for its memory
   std::atomic<std::uint64_t> received_ = 0;

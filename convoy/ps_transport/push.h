@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes between a worker and a parameter server, beside numbers of the flat buffers.
+// The messages of workers and parameter servers, without the numbers of the flat buffers.
 //
 //   worker -> server   a Push: the gradients of one batch, of the server's range
 //   server -> worker   an Assignment: the batch to do next, and values to do it with
 //
-// A worker does what it is assigned and keeps no count of its own: whoever takes its
-// place after a crash is told where to go on.
+// A worker does what it is assigned and keeps no count of its own: the process that takes
+// its place after a crash gets an assignment to resume from.
 
 #pragma once
 
@@ -32,7 +32,7 @@ struct Push {
   bool operator==(const Push&) const = default;
 };
 
-/// UpdateSource of the values are numbered: version v has had v of them.
+/// Updates of the values are numbered: version v has had v of them.
 struct Assignment {
   bool over = false;               // nothing is left to do
   std::uint64_t sequence = 0;      // the batch to do next

@@ -36,8 +36,8 @@ std::string text_at(KeyValueStore& store, int server, Steady::time_point deadlin
     const std::vector<std::byte> bytes = store.get(key_of(server), left);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   } catch (const PeerError& error) {
-    throw PeerError(server, fmt::format("parameter server {} has not said where it "
-                                        "listens ({})",
+    throw PeerError(server, fmt::format("parameter server {} has not published "
+                                        "its address ({})",
                                         server, error.what()));
   }
 }
@@ -57,8 +57,8 @@ std::vector<ServerAddress> find_servers(KeyValueStore& store, int servers,
     const std::string text = text_at(store, server, deadline);
     const std::optional<ServerAddress> address = parse(text);
     if (!address) {
-      throw PeerError(server, fmt::format("parameter server {} says that it listens at "
-                                          "'{}', which is no address",
+      throw PeerError(server, fmt::format("parameter server {} has published '{}', "
+                                          "which is no address",
                                           server, text));
     }
     addresses.push_back(*address);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where parameter servers listen, by way of the job's store: server i says it under
-// "ps/server/<i>" as "address:port", and stays there for as long as the job lasts.
+// Where parameter servers listen, by way of the job's store: server i publishes
+// "address:port" under "ps/server/<i>", and listens there for as long as the job lasts.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace convoy {
 
-/// Tells workers where that server is. From then on it has to answer them.
+/// Publishes where that server is. From then on it has to answer workers.
 void publish_server(KeyValueStore& store, int server, const ServerAddress& address);
 
-/// All of them, by number, as soon as each has said it. Throws PeerError that names one
-/// which has not within `timeout`.
+/// All of them, by number, as soon as each is published. Throws PeerError that names one
+/// which is not within `timeout`.
 std::vector<ServerAddress> find_servers(KeyValueStore& store, int servers,
                                         std::chrono::milliseconds timeout);
 

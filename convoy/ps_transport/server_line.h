@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ServerLine: a worker's connection to one parameter server, and what that one said.
+// ServerLine: a worker's connection to one parameter server, and that server's answers.
 // Internal to WorkerPort.
 
 #pragma once
@@ -29,10 +29,10 @@ struct ServerLine {
   std::optional<Assignment> answer{};       // to what was asked last, if it is there
   Steady::time_point last_heard{};
 
-  // These throw ConnectionLost, and PeerError, which names the server, if it says what no
-  // server says; InputError if it refuses.
+  // These throw ConnectionLost, and PeerError, which names the server, if it sends what
+  // no server sends; InputError if it refuses.
 
-  /// Says who this is, and waits to be admitted.
+  /// Sends the hello, and waits to be admitted.
   void introduce(const HelloBody& hello);
 
   /// A push, of which all but the first `words` parts are numbers: sent, or put where the
@@ -44,7 +44,7 @@ struct ServerLine {
 
   [[noreturn]] void lose(const std::string& why) const;
 
-  /// Nothing has come for that long, and nothing lies unread.
+  /// Nothing was received for that long, and nothing is unread.
   bool is_silent(std::chrono::milliseconds limit) const;
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SharedNumbers: memory for what a worker pushes and pulls, where it and its server are
-// on one machine. Frames then say that it is there, and carry the rest.
+// on one machine. Frames then announce it, and carry the rest.
 //
 // It belongs to one session, not to the worker: a process that was given up for lost and
-// wakes up writes where nobody reads.
+// continues later writes where nobody reads.
 
 #pragma once
 
@@ -48,7 +48,7 @@ class SharedNumbers {
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
                                                    const WelcomeBody& welcome);
 
-/// For who said that at the other end of the socket, if it is on this machine, by this
+/// For a worker that sent those sizes over the socket, if it is on this machine, by this
 /// machine's address, and there is memory.
 std::unique_ptr<SharedNumbers> make_shared_numbers(const HelloBody& sizes, int socket);
 

@@ -18,21 +18,6 @@ namespace {
 
 constexpr int kBeatsInATimeout = 4;
 
-InputError not_admitted(const std::string& where, Handshake outcome) {
-  if (outcome == Handshake::wrong_token) {
-    return {InputKind::admission,
-            {.where = where,
-             .found = "another token than this process has",
-             .expected = "the same token",
-             .hint = "CONVOY_TOKEN or CONVOY_TOKEN_FILE must be the same everywhere"}};
-  }
-  return {InputKind::admission,
-          {.where = where,
-           .found = "a service that is not convoy's",
-           .expected = "a parameter server of this job",
-           .hint = "another job or program uses this port"}};
-}
-
 }  // namespace
 
 class WorkerPort::Impl {
@@ -79,16 +64,11 @@ class WorkerPort::Impl {
   void connect(std::size_t i, Steady::time_point deadline) {
     const ServerAddress& address = options_.servers[i];
     const int number = static_cast<int>(i);
-    const std::string role = fmt::format("parameter server {}", i);
-    const std::string name = fmt::format("{} at {}:{}", role, address.host, address.port);
-    Descriptor socket = connect_to(address.host, address.port, deadline, {number, role});
-    const Handshake outcome = prove_token(socket.get(), options_.token, deadline);
-    if (outcome == Handshake::silent) {
-      throw PeerError(number, fmt::format("{} does not answer", name));
-    }
-    if (outcome != Handshake::proven) throw not_admitted(name, outcome);
+    const ServiceAddress service{address.host, address.port, number,
+                                 fmt::format("parameter server {}", i)};
+    Descriptor socket = connect_with_token(service, options_.token, deadline);
     servers_.push_back(std::unique_ptr<ServerLine>(
-        new ServerLine{.name = name,
+        new ServerLine{.name = to_text(service),
                        .number = number,
                        .range = options_.ranges[i],
                        .stream = {std::move(socket), options_.timeout, traffic_}}));
@@ -107,7 +87,7 @@ class WorkerPort::Impl {
     server.introduce(hello);
   }
 
-  /// Does something with a server that may turn out to be gone.
+  /// Does something with a server that may be lost meanwhile.
   template <class Work>
   static void guarded(ServerLine& server, const Work& work) {
     try {
@@ -131,7 +111,7 @@ class WorkerPort::Impl {
     try {
       server.send_push(parts_, words);
     } catch (const ConnectionLost&) {
-      // It may have said why before it closed: whoever reads will hear it.
+      // The reason may be in what it sent before it closed, which is read next.
       server.stream.shut();
     }
   }
@@ -142,8 +122,8 @@ class WorkerPort::Impl {
     }
   }
 
-  /// False if all have answered. Otherwise waits_ says who has something to say, or
-  /// somebody has been silent for too long.
+  /// False if all have answered. Otherwise waits_ shows which servers sent something, or
+  /// one of them has been silent for too long.
   bool wait_for_some() {
     waits_.clear();
     waited_.clear();
@@ -164,7 +144,7 @@ class WorkerPort::Impl {
       server.take_frame(values);
     } catch (const ConnectionLost& lost) {
       if (!is_over()) server.lose(lost.what());
-      server.answer = Assignment{};  // what the others said stands
+      server.answer = Assignment{};  // the answers of the others count
     }
   }
 
@@ -172,7 +152,7 @@ class WorkerPort::Impl {
     for (const ServerLine* server : waited_) {
       if (server->is_silent(options_.timeout)) {
         server->lose(
-            fmt::format("it has been silent for {:g} s",
+            fmt::format("no data received within {:g} s",
                         std::chrono::duration<double>(options_.timeout).count()));
       }
     }
@@ -184,7 +164,7 @@ class WorkerPort::Impl {
     });
   }
 
-  /// What the servers' answers come to.
+  /// The assignment that follows from all answers.
   Assignment agreed() const {
     Assignment all = *servers_.front()->answer;
     for (const auto& server : servers_) {
@@ -208,7 +188,7 @@ class WorkerPort::Impl {
   // Kept for their memory:
   std::vector<FrameStream::Part> parts_;  // of the frame that is sent
   std::vector<pollfd> waits_;
-  std::vector<ServerLine*> waited_;  // whose they are
+  std::vector<ServerLine*> waited_;  // the servers of waits_
 };
 
 WorkerPort::WorkerPort(const WorkerPortOptions& options)

@@ -11,7 +11,7 @@
 //
 // A push goes to all servers before any answer is read, so that servers may wait for each
 // other. If they do not agree on the batch that is next (the worker before this one died
-// between two of them) the earliest is done again; who has had it ignores it.
+// between two of them) the earliest is done again; servers that have had it ignore it.
 
 #pragma once
 
@@ -63,7 +63,7 @@ class WorkerPort {
   /// Sends gradients to all servers, statistics to the first, and fetches values.
   /// `push.version` is filled in for each server. Waits as long as the servers live.
   /// Throws PeerError that names the server which is lost, InputError of kind `admission`
-  /// if the push is refused. If one server says that the run is over, it is.
+  /// if the push is refused. If the run is over for one server, it is over.
   Assignment push(Push push, const PushedSums& sums, FlatBuffer& values);
 
   std::uint64_t bytes_sent() const;

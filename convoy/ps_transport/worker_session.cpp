@@ -14,7 +14,6 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/system/quiet_thread.h"
-#include "convoy/wire/handshake.h"
 #include "convoy/wire/socket.h"
 
 namespace convoy {
@@ -22,15 +21,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kToProve = std::chrono::seconds(5);          // oneself, and who one is
+constexpr auto kToSayHello = std::chrono::seconds(5);
 constexpr std::uint64_t kLeastBeat = 10, kMostBeat = 5000;  // milliseconds
 
-/// Ends a session: what was said is not what a worker says.
+/// Ends a session: no worker sends what was received.
 struct Rejected {
   Rejection why;
 };
 
-/// What a worker has to say of itself.
+/// The hello that the server expects of that worker.
 HelloBody expected_hello(const ServerPortOptions& options, const HelloBody& hello) {
   HelloBody expected = hello;
   expected.gradients = options.gradients;
@@ -62,12 +61,13 @@ void check_length(const FrameHead& head, std::uint64_t expected, const char* wha
 
 }  // namespace
 
-WorkerSession::WorkerSession(Descriptor socket, const SessionContext& context)
+WorkerSession::WorkerSession(ProvenPeer peer, const SessionContext& context)
     : context_(context),
-      stream_(std::move(socket), kToProve, context.traffic),
+      stream_(std::move(peer.socket), kToSayHello, context.traffic),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      peer_(peer_name(stream_.socket())) {
+      peer_(std::move(peer.name)) {
   if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
+  set_blocking(stream_.socket());
   thread_ = quiet_thread([this] { run(); });
 }
 
@@ -111,19 +111,15 @@ void WorkerSession::run() {
     end(worker_ < 0 ? why : fmt::format("is lost: {}", why), /*said_goodbye=*/false);
   }
   stream_.shut();
-  stage_ = Stage::done;
+  done_ = true;
 }
 
-/// From a stranger to the holder of a slot.
+/// Makes the peer the holder of a slot.
 void WorkerSession::admit() {
-  const Handshake outcome =
-      ask_for_token(stream_.socket(), context_.options.token, Steady::now() + kToProve);
-  if (outcome != Handshake::proven) throw ConnectionLost(std::string(describe(outcome)));
-  stage_ = Stage::known;
   sizes_ = receive_hello();
   const int worker = static_cast<int>(sizes_.worker);
   if (!context_.slots.enter(worker, *this)) {
-    throw Rejected{{.found = fmt::format("worker {} is here already", worker),
+    throw Rejected{{.found = fmt::format("worker {} is connected already", worker),
                     .expected = "one process for each worker"}};
   }
   worker_ = worker;
@@ -166,8 +162,8 @@ void WorkerSession::serve() {
   }
 }
 
-/// Waits for something to say or to read, or the time to say that we live. True if there
-/// is something to read: that comes first, since it may be the end.
+/// Waits for something to send or to read, or the time for a beat. True if there is
+/// something to read: that is first, since it may be the end.
 bool WorkerSession::wait_for_worker() {
   std::array<pollfd, 2> waits{{{stream_.socket(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   const int limit = owes_ ? static_cast<int>(beat_.count()) : -1;
@@ -256,7 +252,7 @@ void WorkerSession::say(const Answer& answer) {
 
 void WorkerSession::end(const std::string& how, bool said_goodbye) {
   if (worker_ < 0) {
-    context_.refuse(fmt::format("refused {}: {}", peer_, how));
+    context_.log(fmt::format("refused {}: {}", peer_, how));
     return;
   }
   context_.slots.leave(worker_, said_goodbye);
@@ -267,7 +263,7 @@ void WorkerSession::reject(const Rejection& rejection) {
   try {
     stream_.send(FrameKind::refused, encode(rejection));
   } catch (const ConnectionLost&) {
-    // Who does not listen need not hear it.
+    // The peer has closed the connection and does not need the reason.
   }
   const std::string why =
       fmt::format("{}, expected {}", rejection.found, rejection.expected);

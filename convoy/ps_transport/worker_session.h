@@ -3,10 +3,10 @@
 // WorkerSession: a server's connection to one worker, with a thread of its own. Internal
 // to ServerPort.
 //
-// First a stranger, who has to prove knowledge of the token and to say hello within a
-// moment; then the holder of a worker's slot, whose pushes are read where the slot wants
-// them, and who is told what the slot has for it. While a worker waits for an answer it
-// hears every moment that the server lives.
+// The peer has proved the token. With its hello it becomes the holder of a worker's slot:
+// its pushes are read to where the slot wants them, and it is sent what the slot has for
+// it. While a worker waits for an answer it is sent beats, so that it knows that the
+// server lives.
 
 #pragma once
 
@@ -20,6 +20,7 @@
 #include "convoy/ps_transport/frame_stream.h"
 #include "convoy/ps_transport/shared_numbers.h"
 #include "convoy/ps_transport/worker_slots.h"
+#include "convoy/wire/admission.h"
 
 namespace convoy {
 
@@ -28,29 +29,32 @@ struct SessionContext {
   const ServerPortOptions& options;
   WorkerSlots& slots;
   PortTraffic& traffic;
-  std::function<void(const std::string&)> log;     // may be called by any thread
-  std::function<void(const std::string&)> refuse;  // the same, of who was never served
+  std::function<void(const std::string&)> log;  // may be called by any thread
 };
 
-class WorkerSession : public WorkerLine {
+class WorkerSession {
  public:
-  /// Begins to serve at once. Throws std::system_error if there is no thread to be had.
-  WorkerSession(Descriptor socket, const SessionContext& context);
+  /// Begins to serve at once. Throws std::system_error if the system has no thread or no
+  /// descriptor for it.
+  WorkerSession(ProvenPeer peer, const SessionContext& context);
   /// Cuts it, and waits for its end.
-  ~WorkerSession() override;
+  ~WorkerSession();
+  WorkerSession(const WorkerSession&) = delete;
+  WorkerSession& operator=(const WorkerSession&) = delete;
+
+  // Any thread may call these.
 
   /// Whether it has ended.
-  bool is_done() const { return stage_ == Stage::done; }
-  /// Whether it has yet to prove that it knows the token.
-  bool is_stranger() const { return stage_ == Stage::stranger; }
-
-  void wake() override;
-  void cut(const char* why) override;
-  void probe() override;
-  bool shows_life() const override;
+  bool is_done() const { return done_; }
+  void wake();
+  /// Ends the session soon, for that reason, a text that is never freed.
+  void cut(const char* why);
+  /// Begins to find out whether the worker is still there.
+  void probe();
+  /// Whether data or an acknowledgement was received since probe().
+  bool shows_life() const;
 
  private:
-  enum class Stage { stranger, known, done };
   enum class Probe { none, asked, sent };
 
   void run();
@@ -70,16 +74,16 @@ class WorkerSession : public WorkerLine {
   FrameStream stream_;
   Descriptor wake_;
   std::string peer_;
-  std::atomic<Stage> stage_ = Stage::stranger;
+  std::atomic<bool> done_ = false;
   std::atomic<const char*> cut_why_ = nullptr;
   std::atomic<Probe> probe_ = Probe::none;
   std::atomic<std::uint64_t> received_at_probe_ = 0;
 
-  // The thread's alone, once it runs.
+  // For the thread alone, once it runs.
   int worker_ = -1;
   HelloBody sizes_;
   std::shared_ptr<SharedNumbers> shared_;  // if the worker is on this machine
-  bool shares_ = false;                    // as its last push has shown
+  bool shares_ = false;                    // whether its last push was shared
   std::chrono::milliseconds beat_{1000};
   bool owes_ = true;  // an answer
 

@@ -7,6 +7,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/ps_transport/worker_session.h"
 
 namespace convoy {
 namespace {
@@ -63,7 +64,7 @@ Arrival WorkerSlots::take(std::deque<Queued>::iterator queued) {
 
 /// Whether the server has seen something of the session that is there, and not answered.
 bool WorkerSlots::may_answer(const Slot& slot) const {
-  return slot.line && slot.seen == slot.session && slot.owes;
+  return slot.holder && slot.seen == slot.session && slot.owes;
 }
 
 void WorkerSlots::assign(int worker, const Assignment& assignment,
@@ -77,22 +78,22 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
     if (!may_answer(slot)) return;
     shared = slot.shared;
   }
-  // Nobody reads them before there is an answer: the copy holds up no other session.
+  // They are not read before there is an answer: the copy delays no other session.
   std::ranges::copy(values, shared ? shared->values().data() : slot.values.data());
   const std::lock_guard lock(mutex_);
   slot.owes = false;
-  if (!slot.line || slot.seen != slot.session) return;
+  if (!slot.holder || slot.seen != slot.session) return;
   slot.answer = {.kind = Answer::Kind::assignment, .assignment = assignment};
-  slot.line->wake();
+  slot.holder->wake();
 }
 
 void WorkerSlots::refuse(int worker, const std::string& why) {
   const std::lock_guard lock(mutex_);
   Slot& slot = at(worker);
-  if (!slot.line || slot.seen != slot.session) return;
+  if (!slot.holder || slot.seen != slot.session) return;
   slot.owes = false;
   slot.answer = {.kind = Answer::Kind::refusal, .why = why};
-  slot.line->wake();
+  slot.holder->wake();
 }
 
 void WorkerSlots::finish(const Assignment& over, milliseconds wait) {
@@ -100,51 +101,50 @@ void WorkerSlots::finish(const Assignment& over, milliseconds wait) {
   over_ = over;
   over_->over = true;
   for (const auto& slot : slots_) {
-    if (slot->line) slot->line->wake();
+    if (slot->holder) slot->holder->wake();
   }
   released_.wait_for(lock, wait, [&] {
-    return std::ranges::none_of(slots_, [](const auto& slot) { return slot->line; });
+    return std::ranges::none_of(slots_, [](const auto& slot) { return slot->holder; });
   });
 }
 
 bool WorkerSlots::is_connected(int worker) const {
   const std::lock_guard lock(mutex_);
-  return at(worker).line;
+  return at(worker).holder;
 }
 
-bool WorkerSlots::enter(int worker, WorkerLine& line) {
+bool WorkerSlots::enter(int worker, WorkerSession& session) {
   std::unique_lock lock(mutex_);
   Slot& slot = at(worker);
   if (!wait_until_free(lock, slot)) return false;
-  slot.line = &line;
+  slot.holder = &session;
   ++slot.session;
-  slot.owes = slot.was_told = false;
+  slot.owes = slot.knows_end = false;
   slot.shared.reset();
   slot.waits = true;
   slot.answer = {};
   if (over_) {
-    line.wake();
+    session.wake();
   } else {
     queue({.kind = Arrival::Kind::joined, .worker = worker});
   }
   return true;
 }
 
-/// A worker that died and came back may be here before the end of its old connection was
-/// read; one whose host vanished is not missed for long. So the holder is put to the
-/// test.
+/// A worker that died and was started again may join before the end of its old connection
+/// was read, or before its old host is found to have vanished. So the holder is tested.
 bool WorkerSlots::wait_until_free(std::unique_lock<std::mutex>& lock, Slot& slot) {
-  if (!slot.line) return true;
-  const std::uint64_t holder = slot.session;
+  if (!slot.holder) return true;
+  const std::uint64_t tested = slot.session;
   const Steady::time_point patience = Steady::now() + kToShowLife;
   bool was_cut = false;
-  slot.line->probe();
-  while (slot.line) {
-    if (slot.session != holder || (!was_cut && slot.line->shows_life())) return false;
+  slot.holder->probe();
+  while (slot.holder) {
+    if (slot.session != tested || (!was_cut && slot.holder->shows_life())) return false;
     const Steady::time_point now = Steady::now();
     if (now > patience + kToEnd) return false;
     if (now > patience && !std::exchange(was_cut, true)) {
-      slot.line->cut("it was silent, and another took its place");
+      slot.holder->cut("it sent nothing, and another process took its place");
     }
     released_.wait_for(lock, kLook);
   }
@@ -157,7 +157,7 @@ Answer WorkerSlots::take_answer(int worker) {
   Answer answer = std::exchange(slot.answer, {});
   if (answer.kind == Answer::Kind::none && slot.waits && over_) {
     answer = {.kind = Answer::Kind::over, .assignment = *over_};
-    slot.was_told = true;
+    slot.knows_end = true;
   }
   if (answer.kind != Answer::Kind::none) slot.waits = false;
   return answer;
@@ -169,7 +169,7 @@ void WorkerSlots::deposit(int worker, Push push, std::shared_ptr<SharedNumbers> 
   slot.waits = true;
   slot.shared = std::move(shared);
   const std::size_t gradients = slot.gradients.size();
-  if (over_) return slot.line->wake();
+  if (over_) return slot.holder->wake();
   queue({.kind = Arrival::Kind::push,
          .worker = worker,
          .push = std::move(push),
@@ -184,8 +184,8 @@ void WorkerSlots::deposit(int worker, Push push, std::shared_ptr<SharedNumbers> 
 void WorkerSlots::leave(int worker, bool said_goodbye) {
   const std::lock_guard lock(mutex_);
   Slot& slot = at(worker);
-  slot.line = nullptr;
-  if (!said_goodbye || !slot.was_told) {
+  slot.holder = nullptr;
+  if (!said_goodbye || !slot.knows_end) {
     queue({.kind = Arrival::Kind::lost, .worker = worker});
   }
   released_.notify_all();

@@ -21,8 +21,8 @@ class KeyValueStore {
 
   virtual void set(const std::string& key, std::span<const std::byte> value) = 0;
 
-  /// The key's value, as soon as somebody has set it.
-  /// Throws PeerError if nobody has within `timeout`.
+  /// The key's value, as soon as it is set.
+  /// Throws PeerError if it is not within `timeout`.
   virtual std::vector<std::byte> get(const std::string& key,
                                      std::chrono::milliseconds timeout) = 0;
 };

@@ -24,10 +24,10 @@ namespace convoy {
 namespace {
 
 constexpr auto kBeat = std::chrono::seconds(1);
-constexpr auto kToTakeLeave = std::chrono::seconds(1);
+constexpr auto kToClose = std::chrono::seconds(1);
 constexpr auto kMargin = std::chrono::seconds(2);  // for an answer to travel
 
-/// Reads one message, byte-exact: what follows belongs to the session's thread.
+/// Reads one message and no byte more: what follows is for the session's thread.
 std::optional<Message> read_message(int socket, Steady::time_point deadline) {
   constexpr std::size_t kLength = 4;
   MessageBuffer buffer;
@@ -60,12 +60,6 @@ std::string only_in(const std::string& text, const std::string& other) {
   return lines.empty() ? "the same lines" : join(lines);
 }
 
-InputError not_admitted(const std::string& where, const std::string& found,
-                        const std::string& expected, const std::string& hint) {
-  return {InputKind::admission,
-          {.where = where, .found = found, .expected = expected, .hint = hint}};
-}
-
 }  // namespace
 
 StoreClient::StoreClient(StoreClientOptions options)
@@ -73,27 +67,17 @@ StoreClient::StoreClient(StoreClientOptions options)
   check(static_cast<bool>(wake_), "the system has an eventfd");
   options_.hello.settings_hash = settings_hash(options_.settings);
   const Steady::time_point deadline = Steady::now() + options_.timeout;
-  socket_ = connect_to(options_.address, options_.port, deadline);
-  prove_and_greet(deadline);
+  socket_ =
+      connect_with_token({options_.address, options_.port}, options_.token, deadline);
+  greet(deadline);
   send({.kind = MessageKind::watch, .key = kFailedKey});
   thread_ = quiet_thread([this] { run(); });
 }
 
 StoreClient::~StoreClient() { leave(); }
 
-void StoreClient::prove_and_greet(Steady::time_point deadline) {
-  const std::string where =
-      fmt::format("rendezvous at {}:{}", options_.address, options_.port);
-  const Handshake outcome = prove_token(socket_.get(), options_.token, deadline);
-  if (outcome == Handshake::wrong_token) {
-    throw not_admitted(where, "another token than this process has", "the same token",
-                       "CONVOY_TOKEN or CONVOY_TOKEN_FILE must be the same everywhere; "
-                       "or another job uses this port");
-  }
-  if (outcome != Handshake::proven) {
-    throw not_admitted(where, "a service that is not convoy's", "this job's rendezvous",
-                       "another cluster.master_port may be free");
-  }
+void StoreClient::greet(Steady::time_point deadline) {
+  const std::string where = to_text(ServiceAddress{options_.address, options_.port});
   send({.kind = MessageKind::hello, .value = encode(options_.hello)});
   const std::optional<Message> reply = read_message(socket_.get(), deadline);
   if (!reply) throw PeerError(0, where + " closed the connection");
@@ -106,8 +90,11 @@ void StoreClient::prove_and_greet(Steady::time_point deadline) {
                       .expected = only_in(reason, options_.settings) + ", as on node 0",
                       .hint = "start every node with the same settings"});
   }
-  throw not_admitted(where, reason, "a free place in the job",
-                     "does another process of this job still run?");
+  throw InputError(InputKind::admission,
+                   {.where = where,
+                    .found = reason,
+                    .expected = "a free place in the job",
+                    .hint = "does another process of this job still run?"});
 }
 
 void StoreClient::run() {
@@ -138,12 +125,8 @@ void StoreClient::run() {
 
 void StoreClient::take(const Message& message) {
   if (message.kind == MessageKind::notice) {
-    if (message.key == kFailedKey) {
-      const std::lock_guard lock(mutex_);
-      verdict_ = decode_job_outcome(message.value);
-      changed_.notify_all();
-    }
-    if (options_.on_notice) options_.on_notice(message.key, message.value);
+    const auto event = decode_job_event(message.key, message.value);
+    if (event) publish(*event);
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -153,6 +136,15 @@ void StoreClient::take(const Message& message) {
   changed_.notify_all();
 }
 
+void StoreClient::publish(const JobEvent& event) {
+  if (const auto* failed = std::get_if<JobFailed>(&event)) {
+    const std::lock_guard lock(mutex_);
+    outcome_ = failed->outcome;
+    changed_.notify_all();
+  }
+  if (options_.on_event) options_.on_event(event);
+}
+
 void StoreClient::fail(const std::string& why) {
   if (leaving_) return;
   {
@@ -160,7 +152,7 @@ void StoreClient::fail(const std::string& why) {
     broken_ = why;
     changed_.notify_all();
   }
-  if (options_.on_service_lost) options_.on_service_lost(why);
+  publish(ServiceLost{why});
 }
 
 bool StoreClient::send(const Message& message) {
@@ -184,15 +176,15 @@ Message StoreClient::await(std::uint32_t id, Steady::time_point deadline,
                            const std::string& key, AfterOutcome after) {
   std::unique_lock lock(mutex_);
   const bool over = changed_.wait_until(lock, deadline, [&] {
-    const bool ends = verdict_.has_value() && after == AfterOutcome::stop;
+    const bool ends = outcome_.has_value() && after == AfterOutcome::stop;
     return answers_[id].has_value() || !broken_.empty() || ends;
   });
   const std::optional<Message> answer = answers_.extract(id).mapped();
   if (answer && answer->kind == MessageKind::value) return *answer;
-  if (verdict_) throw PeerError(0, "the job has failed: " + verdict_->text);
+  if (outcome_) throw PeerError(0, "the job has failed: " + outcome_->text);
   if (!broken_.empty()) throw PeerError(0, broken_);
-  throw PeerError(0, fmt::format("{} for the key {}",
-                                 over ? "nothing came in time" : "no answer", key));
+  throw PeerError(
+      0, fmt::format("{} for the key {}", over ? "no value in time" : "no answer", key));
 }
 
 void StoreClient::set(const std::string& key, std::span<const std::byte> value) {
@@ -213,8 +205,8 @@ Bytes StoreClient::claim(const std::string& key, std::string_view text) {
   return await(id, Steady::now() + options_.silence, key, AfterOutcome::wait).value;
 }
 
-void StoreClient::propose(const std::string& key, std::string_view text) {
-  send({.kind = MessageKind::claim, .key = key, .value = bytes_of(text)});
+void StoreClient::propose(const StoreEntry& entry) {
+  send({.kind = MessageKind::claim, .key = entry.key, .value = bytes_of(entry.value)});
 }
 
 void StoreClient::watch(const std::string& prefix) {
@@ -225,8 +217,8 @@ std::optional<JobOutcome> StoreClient::wait_for_outcome(
     std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, timeout,
-                    [&] { return verdict_.has_value() || !broken_.empty(); });
-  return verdict_;
+                    [&] { return outcome_.has_value() || !broken_.empty(); });
+  return outcome_;
 }
 
 void StoreClient::leave() {
@@ -237,21 +229,15 @@ void StoreClient::leave() {
   if (said) await_close();
 }
 
-/// Reads on until the service has taken its leave, too. A connection that is closed with
-/// something unread is reset, and the other side would not see our leave.
+/// Reads until the service has closed the connection, too. A connection that is closed
+/// with something unread is reset, and the other side would not see our leave.
 void StoreClient::await_close() {
-  const Steady::time_point deadline = Steady::now() + kToTakeLeave;
+  const Steady::time_point deadline = Steady::now() + kToClose;
   std::array<std::byte, 1 << 14> unread;
   pollfd wait{socket_.get(), POLLIN, 0};
   while (::poll(&wait, 1, milliseconds_until(deadline)) > 0 &&
          ::recv(socket_.get(), unread.data(), unread.size(), 0) > 0) {
   }
-}
-
-void StoreClient::abandon() {
-  leaving_ = true;
-  end_thread();
-  socket_.reset();
 }
 
 void StoreClient::end_thread() {

@@ -2,9 +2,9 @@
 //
 // StoreClient: a session with the rendezvous, and the store that comes with it.
 //
-// A thread of its own says every second that this process lives, at which step it is, and
-// takes in notices. When the job has failed, or the service is gone, whoever waits in
-// get() hears it at once.
+// A thread of its own sends every second that this process lives and at which step it is,
+// and receives events. When the job has failed, or the service is gone, every get() that
+// waits ends at once.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "convoy/base/clock.h"
-#include "convoy/rendezvous/job_keys.h"
+#include "convoy/rendezvous/job_event.h"
 #include "convoy/rendezvous/key_value_store.h"
 #include "convoy/rendezvous/store_protocol.h"
 #include "convoy/system/descriptor.h"
@@ -35,17 +35,17 @@ struct StoreClientOptions {
   std::string settings;  // "name=value" a line
   std::chrono::milliseconds timeout = std::chrono::seconds(300);  // to be admitted
   std::chrono::milliseconds silence = std::chrono::seconds(60);   // of the service
-  /// A watched key was set. Called by the session's thread; must not wait for the store.
-  std::function<void(const std::string& key, const Bytes& value)> on_notice = nullptr;
-  /// The service is gone, and with it the session. Called once, by the same thread.
-  std::function<void(const std::string& why)> on_service_lost = nullptr;
+  /// A watched event, or ServiceLost, after which there are no more. Called by the
+  /// session's thread; must not wait for the store.
+  std::function<void(const JobEvent&)> on_event = nullptr;
 };
 
 class StoreClient : public KeyValueStore {
  public:
-  /// Connects and is admitted. Throws InputError of kind `admission` for a wrong token or
-  /// place, of kind `settings` for other settings than the job's, naming them, and
-  /// PeerError if nobody answers.
+  /// Connects and is admitted; tries again until `timeout` if the service closes the
+  /// connection or does not answer, and then throws PeerError. Throws InputError of kind
+  /// `admission` for a wrong token or place, of kind `settings` for other settings than
+  /// the job's, naming them.
   explicit StoreClient(StoreClientOptions options);
 
   /// leave().
@@ -57,34 +57,33 @@ class StoreClient : public KeyValueStore {
   std::vector<std::byte> get(const std::string& key,
                              std::chrono::milliseconds timeout) override;
   void set(const std::string& key, std::string_view text) { set(key, bytes_of(text)); }
+  void set(const StoreEntry& entry) { set(entry.key, entry.value); }
 
-  /// Sets the key unless it is set; returns the value that stands.
+  /// Sets the key unless it is set; returns its value.
   Bytes claim(const std::string& key, std::string_view text);
 
   /// As claim(), without waiting for the answer.
-  void propose(const std::string& key, std::string_view text);
+  void propose(const StoreEntry& entry);
 
-  /// From now on on_notice hears of keys that begin so, and of those already set.
+  /// From now on on_event gets events whose keys begin so, also those already published.
   void watch(const std::string& prefix);
 
-  /// This rank's step, which the service learns within a second. Costs nothing.
+  /// This rank's step, which the service gets within a second. Costs nothing.
   void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
 
-  /// The outcome on the job, if it has failed within that time.
+  /// The outcome of the job, if it fails within that time.
   std::optional<JobOutcome> wait_for_outcome(std::chrono::milliseconds timeout);
 
   /// Ends the session: it is no loss.
   void leave();
 
-  /// Ends the session as a crash would.
-  void abandon();
-
  private:
-  enum class AfterOutcome { stop, wait };  // what waiting is worth when the job failed
+  enum class AfterOutcome { stop, wait };  // whether an answer is awaited after a failure
 
-  void prove_and_greet(Steady::time_point deadline);
+  void greet(Steady::time_point deadline);
   void run();
   void take(const Message& message);
+  void publish(const JobEvent& event);
   void fail(const std::string& why);
   bool send(const Message& message);
   std::uint32_t ask(Message message);
@@ -102,9 +101,10 @@ class StoreClient : public KeyValueStore {
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::uint32_t next_id_ = 1;
-  std::map<std::uint32_t, std::optional<Message>> answers_;  // asked for, perhaps there
-  std::string broken_;                                       // why no answer will come
-  std::optional<JobOutcome> verdict_;
+  std::map<std::uint32_t, std::optional<Message>>
+      answers_;         // requested, perhaps received
+  std::string broken_;  // why there will be no answer
+  std::optional<JobOutcome> outcome_;
 
   std::thread thread_;
 };

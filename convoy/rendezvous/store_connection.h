@@ -2,8 +2,8 @@
 //
 // StoreConnection: one connection as the rendezvous sees it. Internal to StoreServer.
 //
-// First a stranger, who has to prove knowledge of the token; then a guest, who has to say
-// hello; then a member. Reading and writing never wait.
+// Its owner has proved the token (wire/admission.h); with its hello it becomes a member.
+// Reading and writing never wait.
 
 #pragma once
 
@@ -14,13 +14,11 @@
 #include "convoy/base/clock.h"
 #include "convoy/rendezvous/store_protocol.h"
 #include "convoy/system/descriptor.h"
-#include "convoy/wire/token_proof.h"
+#include "convoy/wire/admission.h"
 
 namespace convoy {
 
 struct StoreConnection {
-  enum class Stage { stranger, guest, member };
-
   /// A get that waits for its key.
   struct Wait {
     std::uint32_t id;
@@ -28,8 +26,8 @@ struct StoreConnection {
     Steady::time_point deadline;
   };
 
-  /// Takes a connected socket that does not block, and sends the challenge.
-  explicit StoreConnection(Descriptor connected);
+  explicit StoreConnection(ProvenPeer peer)
+      : socket(std::move(peer.socket)), peer(std::move(peer.name)) {}
 
   /// Reads what there is. False if the other side has closed, or is broken.
   bool read();
@@ -42,14 +40,12 @@ struct StoreConnection {
 
   Descriptor socket;
   std::string peer;  // address and port
-  Nonce nonce = fresh_nonce();
-  Stage stage = Stage::stranger;
-  Steady::time_point since = Steady::now(), last_heard = since;
-  Bytes proof;  // of a stranger, as far as it has come
+  bool is_member = false;
+  Steady::time_point last_heard = Steady::now();
   MessageBuffer in;
   Bytes out;
   Hello hello;             // of a member
-  std::uint64_t step = 0;  // of a member, as it last said
+  std::uint64_t step = 0;  // of a member, as of its last message
   std::vector<Wait> waits;
   std::vector<std::string> watches;  // prefixes
 };

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 
 namespace convoy {
 namespace {
@@ -120,7 +121,7 @@ std::optional<Hello> decode_hello(std::span<const std::byte> bytes) {
   hello.pid = take<std::int32_t>(bytes);
   std::optional<std::string> host = take_text(bytes), hash = take_text(bytes);
   if (!host || !hash || !bytes.empty()) return std::nullopt;
-  hello.host = std::move(*host);
+  hello.host = printable(*host);  // it is printed, on all machines
   hello.settings_hash = std::move(*hash);
   return hello;
 }

@@ -30,13 +30,13 @@ enum class MessageKind : std::uint8_t {
   admitted,
   refused,  // number: a Refusal; value: the reason, or the job's settings
   set,      // key, value
-  claim,    // the same, unless it is set; answered with the value that stands
+  claim,    // the same, unless it is set; answered with the key's value
   get,      // key; number: milliseconds to wait for it
   value,    // an answer to the get or claim of that id
-  absent,   // nothing came in time for the get of that id
-  watch,    // key: a prefix; whatever is or becomes set below it comes as a notice
+  absent,   // the key of the get of that id was not set in time
+  watch,    // key: a prefix; every key below it that is or becomes set is a notice
   notice,   // key, value
-  beat,     // I am here; number: a rank's step
+  beat,     // the sender lives; number: a rank's step
   leave     // a session ends that is no loss
 };
 
@@ -68,11 +68,11 @@ class MessageBuffer {
 
 enum class PeerKind : std::uint8_t { rank, launcher };
 
-/// Who someone says they are.
+/// How a peer introduces itself.
 struct Hello {
   PeerKind kind = PeerKind::rank;
   std::int32_t number = 0;  // the rank, or the launcher's node
-  std::int32_t ranks = 1;   // of the job, as they know it
+  std::int32_t ranks = 1;   // of the job, by its own placement
   std::int32_t pid = 0;
   std::string host{};
   std::string settings_hash{};

@@ -70,11 +70,11 @@ bool StoreRoster::is_elastic(const Hello& hello) const {
 }
 
 bool StoreRoster::is_complete() const {
-  return come() == awaited() && static_cast<int>(nodes_.size()) == options_.nodes;
+  return joined() == awaited() && static_cast<int>(nodes_.size()) == options_.nodes;
 }
 
-/// How many of the awaited ranks are there.
-int StoreRoster::come() const {
+/// How many of the awaited ranks have joined.
+int StoreRoster::joined() const {
   return static_cast<int>(std::distance(ranks_.begin(), ranks_.lower_bound(awaited())));
 }
 
@@ -91,7 +91,7 @@ std::string StoreRoster::missing_nodes() const {
 }
 
 std::string StoreRoster::missing_ranks() const {
-  return fmt::format("{} of {} ranks, missing: {}", come(), awaited(),
+  return fmt::format("{} of {} ranks, missing: {}", joined(), awaited(),
                      list_missing(awaited(), ranks_, [&](int rank) {
                        const std::string host = host_of_rank(rank);
                        const std::string name = name_of(PeerKind::rank, rank);

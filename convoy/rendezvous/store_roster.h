@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StoreRoster: who belongs to a job, who has come, and who may come.
+// StoreRoster: the places of a job, and the peers that hold them.
 
 #pragma once
 
@@ -14,9 +14,9 @@ namespace convoy {
 
 struct RosterOptions {
   int ranks = 1;
-  int nodes = 0;         // with a launcher on each; 0: somebody else started the ranks
+  int nodes = 0;  // with our launcher on each; 0: another program started the ranks
   std::string settings;  // of the job, "name=value" a line; no line: any will do
-  /// Ranks from this on are elastic: they may come late, leave, be lost and come back.
+  /// Ranks from this one are elastic: they may join late, leave, be lost and join again.
   /// Those before them are node 0's.
   std::optional<int> elastic_from{};
 };
@@ -28,19 +28,19 @@ class StoreRoster {
   struct Refused {
     Refusal kind;
     std::string reason;  // for the log
-    std::string answer;  // for who asked
+    std::string answer;  // for the peer
   };
 
-  /// Admits who says hello, or says why not. A place is given once: who has left or was
-  /// lost does not come back, unless it is elastic.
+  /// Admits a peer, or returns why not. A place is given once: a rank that has left or
+  /// was lost does not join again, unless it is elastic.
   std::optional<Refused> admit(const Hello& hello);
 
-  /// Somebody who was admitted is gone. An elastic rank's place is free again.
+  /// A peer that was admitted is gone. An elastic rank's place is free again.
   void release(const Hello& hello);
 
   bool is_elastic(const Hello& hello) const;
 
-  /// Whether all nodes have come, and all ranks but elastic ones.
+  /// Whether all nodes have joined, and all ranks but elastic ones.
   bool is_complete() const;
 
   /// "3 of 4 ranks, missing: rank 2 (on node1)". Elastic ones do not count.
@@ -48,7 +48,7 @@ class StoreRoster {
 
  private:
   int awaited() const { return options_.elastic_from.value_or(options_.ranks); }
-  int come() const;
+  int joined() const;
   std::string missing_nodes() const;
   std::string missing_ranks() const;
   std::string host_of_rank(int rank) const;

@@ -15,51 +15,61 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
-#include "convoy/rendezvous/job_keys.h"
+#include "convoy/rendezvous/job_event.h"
 #include "convoy/rendezvous/store_connection.h"
 #include "convoy/system/quiet_thread.h"
+#include "convoy/wire/admission.h"
 
 namespace convoy {
 namespace {
 
-using Stage = StoreConnection::Stage;
-
-constexpr int kTickMilliseconds = 200;      // how late a deadline may be noticed
-constexpr std::size_t kMostStrangers = 64;  // connections whose owner is not known
+constexpr int kTickMilliseconds = 200;  // how late a deadline may be noticed
 constexpr std::size_t kMostKeys = 100'000;
-constexpr int kMostRefusalLines = 200;
+constexpr std::size_t kOtherFiles = 128;  // of a process that hosts the rendezvous
 
 double seconds(Steady::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// Descriptors for every member, as many strangers as there may be, and the rest.
+void reserve_for(const RosterOptions& roster) {
+  const auto members = static_cast<std::size_t>(roster.ranks + roster.nodes);
+  reserve_descriptors(members + kMostStrangers + kOtherFiles,
+                      fmt::format("the rendezvous of {} ranks", roster.ranks));
+}
+
 }  // namespace
 
-/// The thread's work. Everything but the two atomics is the thread's alone.
+/// The thread's work. The thread alone uses all of it but the two atomics.
 class StoreServer::Loop {
  public:
   Loop(Descriptor listening, StoreServerOptions options)
-      : listening_(std::move(listening)),
-        options_(std::move(options)),
+      : options_(std::move(options)),
+        admission_(std::move(listening), {.token = options_.token,
+                                          .time_to_prove = options_.stranger,
+                                          .log = options_.log}),
         roster_(options_.roster),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     check(static_cast<bool>(wake_), "the system has an eventfd");
+    reserve_for(options_.roster);
   }
 
   void run() {
     while (!stop_) {
       wait();
-      accept_all();
+      for (ProvenPeer& peer : admission_.advance()) {
+        connections_.emplace_back(std::move(peer));
+      }
       for (auto i = connections_.begin(); i != connections_.end();) {
         const auto next = std::next(i);
         serve(i);
         i = next;
       }
       look_at_the_clock();
-      // Messages to others are written at once, not when they next speak.
+      // Messages to others are written at once, not when they next send something.
       for (StoreConnection& connection : connections_) connection.write();
       members_ = static_cast<int>(
-          std::ranges::count(connections_, Stage::member, &StoreConnection::stage));
+          std::ranges::count(connections_, true, &StoreConnection::is_member));
     }
   }
 
@@ -76,7 +86,8 @@ class StoreServer::Loop {
   using Connection = Connections::iterator;
 
   void wait() {
-    std::vector<pollfd> polled{{wake_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
+    std::vector<pollfd> polled{{wake_.get(), POLLIN, 0}};
+    admission_.add_to(polled);
     for (const StoreConnection& one : connections_) {
       const auto events = static_cast<short>(one.out.empty() ? POLLIN : POLLIN | POLLOUT);
       polled.push_back({one.socket.get(), events, 0});
@@ -84,63 +95,14 @@ class StoreServer::Loop {
     ::poll(polled.data(), polled.size(), kTickMilliseconds);
   }
 
-  void accept_all() {
-    for (;;) {
-      Descriptor socket(
-          ::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (!socket) return;
-      make_room();
-      connections_.emplace_back(std::move(socket));
-    }
-  }
-
-  /// Of too many strangers the oldest goes: who knows the token proves it in no time.
-  void make_room() {
-    const auto is_stranger = [](const StoreConnection& one) {
-      return one.stage != Stage::member;
-    };
-    if (std::ranges::count_if(connections_, is_stranger) <
-        static_cast<std::ptrdiff_t>(kMostStrangers)) {
-      return;
-    }
-    refuse(std::ranges::find_if(connections_, is_stranger), "too many strangers");
-  }
-
   void serve(Connection connection) {
     const bool open = connection->read();
-    if (!admit(connection)) return;
-    if (connection->stage == Stage::member && !handle_messages(connection)) return;
+    if (!connection->is_member && !look_at_hello(connection)) return;
+    if (connection->is_member && !handle_messages(connection)) return;
     if (!open || !connection->write()) closed(connection);
   }
 
-  /// Leads a connection towards membership. False if it is gone.
-  bool admit(Connection connection) {
-    if (connection->stage == Stage::stranger && !look_at_proof(connection)) return false;
-    if (connection->stage == Stage::guest && !look_at_hello(connection)) return false;
-    return true;
-  }
-
-  bool look_at_proof(Connection connection) {
-    const Bytes& proof = connection->proof;
-    if (!proof.empty() && !begins_as_proof(proof)) {
-      return refuse(connection, "no convoy process");
-    }
-    if (proof.size() < kAnswerBytes) return true;
-    if (!answer_proves(proof, options_.token, connection->nonce)) {
-      connection->out.resize(connection->out.size() + kWelcomeBytes);  // all zero: no
-      return refuse(connection, "a wrong token");
-    }
-    const Bytes yes = welcome(options_.token, connection->nonce, *nonce_of(proof));
-    connection->out.insert(connection->out.end(), yes.begin(), yes.end());
-    connection->stage = Stage::guest;
-    return true;
-  }
-
-  static bool begins_as_proof(const Bytes& proof) {
-    const std::size_t length = std::min(proof.size(), kMagic.size());
-    return text_of(std::span(proof).first(length)) == kMagic.substr(0, length);
-  }
-
+  /// False if the connection is gone.
   bool look_at_hello(Connection connection) {
     const std::optional<Message> message = connection->in.next(kMostHello);
     if (!message) return !connection->in.is_bad() || refuse(connection, "no hello");
@@ -156,9 +118,9 @@ class StoreServer::Loop {
                                             hello->host, hello->pid, refused->reason));
     }
     connection->hello = *hello;
-    connection->stage = Stage::member;
+    connection->is_member = true;
     connection->send({.kind = MessageKind::admitted});
-    if (roster_.is_complete()) set(kCompleteKey, {});
+    if (roster_.is_complete()) publish(JobComplete{});
     return true;
   }
 
@@ -173,7 +135,7 @@ class StoreServer::Loop {
       handle(*connection, *message);
     }
     if (connection->in.is_bad()) {
-      lose(connection, {.silent = false, .text = "sent what is no message"});
+      lose(connection, "sent what is no message", /*silent=*/false);
       return false;
     }
     return true;
@@ -199,8 +161,14 @@ class StoreServer::Loop {
         from.send({.kind = MessageKind::beat});
         break;
       default:
-        break;  // what only a server says
+        break;  // what only a server sends
     }
+  }
+
+  template <class Event>
+  void publish(const Event& event) {
+    const StoreEntry entry = entry_of(event);
+    set(entry.key, bytes_of(entry.value));
   }
 
   void set(const std::string& key, const Bytes& value) {
@@ -265,26 +233,23 @@ class StoreServer::Loop {
   }
 
   void expire(Connection connection, Steady::time_point now) {
-    if (connection->stage != Stage::member) {
-      if (now - connection->since > options_.stranger) {
-        refuse(connection,
-               connection->proof.empty() ? "said nothing" : "said too little");
-      }
-    } else if (now - connection->last_heard > options_.silence) {
-      lose(connection, {.silent = true,
-                        .text = fmt::format("has been silent for {:.0f} s",
-                                            seconds(now - connection->last_heard))});
+    const Steady::duration silence = now - connection->last_heard;
+    if (silence <= options_.silence) return;
+    if (!connection->is_member) {
+      refuse(connection, "no hello");
+    } else {
+      lose(connection, fmt::format("has been silent for {:.0f} s", seconds(silence)),
+           /*silent=*/true);
     }
   }
 
   void look_for_missing(Steady::time_point now) {
     const auto waited = now - started_;
     if (waited > options_.join_timeout && !values_.contains(kFailedKey)) {
-      set(kFailedKey,
-          bytes_of(encode(JobOutcome{
-              ExitCode::peer_unreachable,
-              fmt::format("not all came: {}, waited {:.0f} s (cluster.timeout)",
-                          roster_.missing(), seconds(waited))})));
+      publish(JobFailed{{ExitCode::peer_unreachable,
+                         fmt::format("timed out waiting for ranks: {}, waited {:.0f} s "
+                                     "(cluster.timeout)",
+                                     roster_.missing(), seconds(waited))}});
     }
     if (now < say_next_ || values_.contains(kFailedKey)) return;
     say_next_ = now + options_.say_missing;
@@ -292,43 +257,38 @@ class StoreServer::Loop {
                     seconds(options_.join_timeout)));
   }
 
-  /// Drops a connection of who is no member. Always false: it is gone.
+  /// Drops a connection that is not a member's. Always false: it is gone.
   bool refuse(Connection connection, const std::string& reason) {
     connection->write();
-    if (refusals_++ < kMostRefusalLines) {
-      log(fmt::format("refused {}: {}", connection->peer, reason));
-    }
+    admission_.log_refusal(connection->peer, reason);
     connections_.erase(connection);
     return false;
   }
 
   void closed(Connection connection) {
-    if (connection->stage == Stage::member) {
-      lose(connection, {.silent = false, .text = "is gone: its connection closed"});
+    if (connection->is_member) {
+      lose(connection, "is gone: its connection closed", /*silent=*/false);
     } else {
-      refuse(connection, connection->proof.empty() ? "said nothing" : "said too little");
+      refuse(connection, "no hello");
     }
   }
 
-  void lose(Connection connection, LostSession loss) {
+  void lose(Connection connection, const std::string& how, bool silent) {
     const Hello hello = connection->hello;
     const std::string at =
         connection->step > 0 ? fmt::format(" (at step {})", connection->step) : "";
-    loss.text = fmt::format("{} {}{}", describe(hello), loss.text, at);
-    const std::string key = kLostPrefix + name_of(hello.kind, hello.number);
+    const SessionLost loss{hello.kind, hello.number, silent,
+                           fmt::format("{} {}{}", describe(hello), how, at)};
     connections_.erase(connection);
     roster_.release(hello);
-    if (roster_.is_elastic(hello)) return lose_elastic(hello, loss);
-    set(key, bytes_of(encode(loss)));
+    if (roster_.is_elastic(hello)) return lose_elastic(hello.pid, loss);
+    publish(loss);
   }
 
-  /// The others go on. A death is its launcher's to tell, if it has one; who is only
-  /// silent is a process that its launcher still has to end.
-  void lose_elastic(const Hello& hello, const LostSession& loss) {
-    if (loss.silent) {
-      set(kSilentPrefix + name_of(hello.kind, hello.number),
-          bytes_of(fmt::format("{} {}", hello.pid, loss.text)));
-    }
+  /// The other ranks continue. The launcher of an elastic rank, if there is one, reports
+  /// its death; a rank that is only silent is a process that its launcher has to end.
+  void lose_elastic(int pid, const SessionLost& loss) {
+    if (loss.silent) publish(RankSilent{loss.number, pid});
     if (loss.silent || options_.roster.nodes == 0) log(loss.text);
   }
 
@@ -336,8 +296,8 @@ class StoreServer::Loop {
     if (options_.log) options_.log(line);
   }
 
-  Descriptor listening_;
   StoreServerOptions options_;
+  Admission admission_;
   StoreRoster roster_;
   Descriptor wake_;
   std::atomic<bool> stop_ = false;
@@ -346,7 +306,6 @@ class StoreServer::Loop {
   std::map<std::string, Bytes> values_;
   Steady::time_point started_ = Steady::now();
   Steady::time_point say_next_ = started_ + options_.say_missing;
-  int refusals_ = 0;
 };
 
 StoreServer::StoreServer(Listener listener, StoreServerOptions options)

@@ -4,15 +4,14 @@
 //
 //   StoreServer server(listen_on("127.0.0.1", 0), {.token = token, .ranks = 4});
 //
-// It admits who proves to know the job's token and holds a place of the job that is free.
-// A session stays open for as long as its rank or agent lives; one that closes without a
-// leave, or is silent for too long, is a loss, which all who watch hear of at once; that
-// of an elastic rank is only logged, and its place is free again. Who proves nothing is
-// dropped after a moment and logged, and disturbs nobody: one thread serves all, waits
-// for none, and keeps few connections whose owner it does not know.
+// It admits peers that prove the job's token (wire/admission.h) and claim a place of the
+// job that is free. A session stays open for as long as its rank or launcher lives; one
+// that closes without a leave, or sends nothing for too long, is lost, and every watcher
+// gets the event at once; the loss of an elastic rank is only logged, and its place is
+// free again. One thread serves all connections and waits for none.
 //
-// While ranks are missing it says every few seconds who. When time is up it sets
-// kFailedKey, when all are there kCompleteKey.
+// While ranks are missing it logs every few seconds which. After `join_timeout` it
+// publishes JobFailed, when all have joined JobComplete.
 
 #pragma once
 
@@ -31,17 +30,18 @@ struct StoreServerOptions {
   std::string token{};
   RosterOptions roster{};
   std::chrono::milliseconds join_timeout = std::chrono::seconds(300);
-  std::chrono::milliseconds silence = std::chrono::seconds(60);     // before it is a loss
-  std::chrono::milliseconds stranger = std::chrono::seconds(5);     // to prove oneself
+  std::chrono::milliseconds silence = std::chrono::seconds(60);     // that is a loss
+  std::chrono::milliseconds stranger = std::chrono::seconds(5);     // to prove the token
   std::chrono::milliseconds say_missing = std::chrono::seconds(5);  // how often
   std::function<void(const std::string&)> log = nullptr;  // called by its thread
 };
 
 class StoreServer {
  public:
+  /// Throws InputError of kind `storage` if the system allows too few open files.
   StoreServer(Listener listener, StoreServerOptions options);
 
-  /// Closes all sessions: whoever is still there loses the service.
+  /// Closes all sessions: members that are still connected lose the service.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
@@ -49,7 +49,7 @@ class StoreServer {
   const std::string& address() const { return address_; }
   int port() const { return port_; }
 
-  /// Waits until nobody has a session any more, or the time is up.
+  /// Waits until there is no session any more, or the time is up.
   void wait_until_all_left(std::chrono::milliseconds most) const;
 
  private:

@@ -19,9 +19,9 @@
 namespace convoy {
 namespace {
 
-constexpr auto kToEnd = std::chrono::seconds(4);  // by oneself, when the job has failed
+constexpr auto kToEnd = std::chrono::seconds(4);  // for a rank, when the job has failed
 
-/// Says it once, whoever comes first.
+/// Prints it once per process.
 void print_outcome(const JobOutcome& outcome) {
   static std::atomic_flag said;
   if (!said.test_and_set()) fmt::print(stderr, "convoy: {}\n", outcome.text);
@@ -37,9 +37,10 @@ void end_soon(const JobOutcome& outcome) {
 }
 
 MembershipOptions membership_options(const Settings& settings) {
-  return {.compared = compared_settings(settings),
-          .join_timeout = milliseconds_of(settings.cluster.timeout),
-          .silence = milliseconds_of(settings.cluster.operation_timeout),
+  return {.join = {.compared = compared_settings(settings),
+                   .timeout = milliseconds_of(settings.cluster.timeout),
+                   .silence = milliseconds_of(settings.cluster.operation_timeout),
+                   .shared_folder = settings.run.dir},
           .log =
               [](const std::string& line) {
                 fmt::print(stderr, "convoy: rendezvous: {}\n", line);
@@ -56,11 +57,11 @@ std::string own_address(const JobPlacement& placement) {
 std::unique_ptr<Comm> connect_rank(const Settings& settings,
                                    const JobPlacement& placement, KeyValueStore& store) {
   const bool has_servers = placement.servers > 0;
-  // Servers wait for workers meanwhile: who misses one is the first to
-  // report_peer_failure.
+  // Servers wait for workers meanwhile: the one that misses a worker is the first to
+  // report it.
   const double patience = settings.cluster.operation_timeout * (has_servers ? 2 : 1);
-  // Nodes of one machine, in namespaces, are to be told apart as hosts are. Servers that
-  // we have started are all on node 0.
+  // Nodes of one machine, in namespaces, count as hosts. Servers that our launcher has
+  // started are all on node 0.
   const bool together = placement.nodes == 1 ||
                         (has_servers && placement.launcher_kind == LauncherKind::convoy);
   return connect({.rank = placement.rank,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a place in a job to work in it: as a rank among its like, as a parameter server,
-// or as a worker of one.
+// From a place in a job to work in it: as a rank of a job without servers, as a parameter
+// server, or as a worker of one.
 //
 // Each of these joins the job, does the work and leaves. When a peer is lost they wait
-// for the outcome on who it was; what several ranks have to say, one of them says.
+// for the outcome, which names it; of several ranks with the same error, one prints it.
 
 #pragma once
 

@@ -15,7 +15,7 @@ namespace convoy {
 TrainingView with_job_callbacks(Membership& job, const TrainingView& view) {
   TrainingView told = view;
   told.on_folder = [&job](const std::filesystem::path& path) {
-    job.store().set(kRunFolderKey, path.string());
+    job.store().set(entry_of(RunStarted{path.string()}));
   };
   told.on_step = [&job](std::size_t step) { job.at_step(step); };
   return told;

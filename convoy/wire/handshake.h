@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handshake of token_proof.h for a thread that may block: both sides of a connection
-// prove that they know the job's token, before anything else is read.
+// The client's side of the handshake of token_proof.h, for a thread that may block: both
+// sides of a connection prove the job's token before anything else is read. The server's
+// side does not block (admission.h).
 
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "convoy/base/clock.h"
+#include "convoy/system/descriptor.h"
 #include "convoy/wire/bytes.h"
+#include "convoy/wire/socket.h"
 
 namespace convoy {
 
 enum class Handshake {
   proven,
-  silent,       // nothing came in time, or the connection closed
-  incomplete,   // less came than there should
-  foreign,      // what came is not convoy's
-  wrong_token,  // or another job
+  silent,       // nothing was received in time
+  closed,       // the other side closed the connection
+  incomplete,   // less was received than there should be
+  foreign,      // what was received is not convoy's
+  wrong_token,  // refused: another token
 };
 
 /// "a wrong token".
 std::string_view describe(Handshake outcome);
 
-/// The side that connected: proves itself and has the other side prove itself.
+/// Proves the token and has the other side prove it.
 Handshake prove_token(int socket, std::string_view token,
                       std::chrono::steady_clock::time_point deadline);
 
-/// The side that listens: lets the other side prove itself first. Says no to who fails.
-Handshake ask_for_token(int socket, std::string_view token,
-                        std::chrono::steady_clock::time_point deadline);
+/// A connection on which both sides have proved the token. A server under load may close
+/// a connection or leave it unanswered: the client tries again until `deadline`.
+///
+/// Throws InputError of kind `admission` if the service has another token or is not
+/// convoy's, and PeerError, naming the service and its rank, when time is up.
+Descriptor connect_with_token(const ServiceAddress& service, std::string_view token,
+                              std::chrono::steady_clock::time_point deadline);
 
 /// Reads exactly so many bytes; fewer if the other side closes or time is up.
 Bytes read_exactly(int socket, std::size_t count,

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace {
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 constexpr auto kRetry = std::chrono::milliseconds(100);
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 4096;  // the kernel lowers it to net.core.somaxconn
 
 /// The addresses of a name; none, with the reason in `error`, if there are none.
 Addresses resolve(const std::string& address, int port, int kind, std::string& error) {
@@ -126,7 +127,7 @@ Descriptor try_connect(const addrinfo& to, Steady::time_point deadline,
     error = std::strerror(failed);
     return {};
   }
-  ::fcntl(socket.get(), F_SETFL, 0);  // blocking from here on
+  set_blocking(socket.get());
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   return socket;
@@ -147,19 +148,41 @@ Listener listen_on(const std::string& address, int port) {
   return {std::move(socket), own_address(number), own_port(number)};
 }
 
-Descriptor connect_to(const std::string& address, int port, Steady::time_point deadline,
-                      const Service& service) {
+std::string to_text(const ServiceAddress& service) {
+  return fmt::format("{} at {}:{}", service.name, service.host, service.port);
+}
+
+Descriptor connect_to(const ServiceAddress& service, Steady::time_point deadline) {
   std::string error = "no address";
   do {
-    const Addresses found = resolve(address, port, SOCK_STREAM, error);
+    const Addresses found = resolve(service.host, service.port, SOCK_STREAM, error);
     for (const addrinfo* to = found.get(); to; to = to->ai_next) {
       if (Descriptor socket = try_connect(*to, deadline, error)) return socket;
     }
     std::this_thread::sleep_for(std::min<Steady::duration>(
         kRetry, std::max(deadline - Steady::now(), Steady::duration::zero())));
   } while (Steady::now() < deadline);
-  throw PeerError(service.rank, fmt::format("{} at {}:{} cannot be reached: {}",
-                                            service.name, address, port, error));
+  throw PeerError(service.rank,
+                  fmt::format("{} cannot be reached: {}", to_text(service), error));
+}
+
+void set_blocking(int socket) {
+  ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) & ~O_NONBLOCK);
+}
+
+void reserve_descriptors(std::size_t count, const std::string& what_for) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, count);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= count) return;
+  throw InputError(
+      InputKind::storage,
+      {.where = "open files of this process (RLIMIT_NOFILE)",
+       .found = fmt::format("at most {} ({} before)", limit.rlim_max, before),
+       .expected = fmt::format("{}, for {}", count, what_for),
+       .hint = fmt::format("ulimit -n {}, or fewer ranks per node", count)});
 }
 
 std::string local_address_towards(const std::string& address) {
@@ -183,12 +206,6 @@ std::string peer_name(int socket) { return peer_text(socket, /*with_port=*/true)
 
 bool is_from_here(int socket) {
   return peer_text(socket, /*with_port=*/false) == own_address(socket);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 }  // namespace convoy

@@ -35,7 +35,7 @@ class CutLine {
         Descriptor worker(::accept(listener_.socket.get(), nullptr, nullptr));
         lines_.emplace_back([this, target, worker = std::move(worker)] {
           const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-          const Descriptor server = connect_to(target.host, target.port, soon);
+          const Descriptor server = connect_to({target.host, target.port}, soon);
           while (!stop_ && carry(worker.get(), server.get())) {
           }
         });

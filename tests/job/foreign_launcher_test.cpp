@@ -119,6 +119,79 @@ TEST_F(Foreign, MayLoseAWorkerAndGetItBack) {
   }
 }
 
+/// Two nodes by Slurm's variables, with one rank each, both on this machine.
+class SlurmNodes : public Foreign {
+ protected:
+  std::unique_ptr<ConvoyProcess> start_node(int node, const std::string& address,
+                                            const Words& behaviours) {
+    const std::string number = std::to_string(node);
+    Words words = {"--shared", shared_.string(), "--timeout", "20"};
+    words.insert(words.end(), behaviours.begin(), behaviours.end());
+    return start_rank({{"SLURM_PROCID", number},
+                       {"SLURM_NTASKS", "2"},
+                       {"SLURM_NODEID", number},
+                       {"SLURM_LOCALID", "0"},
+                       {"SLURM_NNODES", "2"},
+                       {"SLURM_TASKS_PER_NODE", "1(x2)"},
+                       {"SLURM_JOB_ID", "4711"},
+                       {"MASTER_ADDR", address},
+                       {"MASTER_PORT", std::to_string(free_port_)}},
+                      words);
+  }
+
+  fs::path token_file() const { return shared_ / ".convoy-4711.0.token"; }
+
+  fs::path shared_ = folder_.path() / "runs";
+  int free_port_ = listen_on("127.0.0.1", 0).port;
+};
+
+TEST_F(SlurmNodes, ShareATokenByTheFolderOfTheRuns) {
+  const auto second = start_node(1, "127.0.0.1", {"sleep"});
+  const auto first = start_node(0, "127.0.0.1", {"sleep"});
+  ASSERT_TRUE(wait_for_sleepers(*first, 1) && wait_for_sleepers(*second, 1))
+      << first->err() << second->err();
+  const fs::perms all_others = fs::perms::group_all | fs::perms::others_all;
+  EXPECT_EQ(fs::status(token_file()).permissions() & all_others, fs::perms::none);
+
+  second->send(SIGTERM);
+  first->send(SIGTERM);
+
+  EXPECT_EQ(second->wait().code, 75) << second->err();
+  EXPECT_EQ(first->wait().code, 75) << first->err();
+}
+
+TEST_F(SlurmNodes, RemoveTheTokenAtTheEnd) {
+  const auto second = start_node(1, "127.0.0.1", {"exit:0"});
+  const auto first = start_node(0, "127.0.0.1", {"exit:0"});
+
+  EXPECT_EQ(first->wait().code, 0) << first->err();
+  EXPECT_EQ(second->wait().code, 0) << second->err();
+  EXPECT_FALSE(fs::exists(token_file()));
+}
+
+TEST_F(SlurmNodes, LearnAtOnceThatTheFirstCannotListen) {
+  const Stopwatch watch;
+  const auto second = start_node(1, "192.0.2.1", {"exit:0"});
+  const auto first = start_node(0, "192.0.2.1", {"exit:0"});
+
+  EXPECT_EQ(first->wait().code, 78) << first->err();
+  const CommandResult result = second->wait();
+  EXPECT_EQ(result.code, 69);
+  EXPECT_THAT(result.err, HasSubstr("cannot host the rendezvous"));
+  EXPECT_THAT(result.err, HasSubstr("192.0.2.1"));
+  EXPECT_LT(watch.seconds(), 10);
+}
+
+TEST_F(SlurmNodes, RefuseATokenFileThatExists) {
+  fs::create_directories(shared_);
+  write_atomically(token_file(), "token of somebody else\nend");
+
+  const CommandResult result = start_node(0, "127.0.0.1", {"exit:0"})->wait();
+
+  EXPECT_EQ(result.code, 77);
+  EXPECT_THAT(result.err, HasSubstr("a file that exists already"));
+}
+
 TEST_F(Foreign, NeedATokenOnSeveralMachines) {
   Variables variables = torchrun(0);
   variables["WORLD_SIZE"] = "4";

@@ -3,19 +3,19 @@
 // launch_probe: a program that launches itself, for tests of the launcher.
 //
 //   launch_probe -n RANKS [--nnodes N --node-rank I --master-port P]
-//                [--servers N --restarts N] BEHAVIOUR...
+//                [--servers N --restarts N] [--shared FOLDER] BEHAVIOUR...
 //
 // Each rank joins its job and then does what the behaviours say, in order:
 //
 //   say:TEXT             prints TEXT to stdout
-//   report_peer_failure:TEXT        prints TEXT to stderr
+//   complain:TEXT        prints TEXT to stderr
 //   step:N               notes that it is at step N
 //   RANK:exit:CODE       that rank ends with this code; all others sleep
 //   RANK:signal:NUMBER   that rank kills itself; all others sleep
-//   RANK:lost:PEER       that rank says that PEER does not answer, as a PeerError would
+//   RANK:lost:PEER       that rank reports that PEER does not answer
 //   workers:exit:CODE    the same for all workers, as for one rank; servers sleep
 //   servers:exit:CODE    the same for all servers; workers sleep
-//   folder:PATH          rank 0 says where the run's folder is
+//   folder:PATH          rank 0 publishes the run's folder
 //   sleep                sleeps; SIGTERM, SIGINT and SIGUSR1 end it with code 75
 //   stubborn             sleeps, whatever comes
 //   unready              sleeps and has no handlers yet
@@ -46,7 +46,12 @@ struct Arguments {
   double timeout = 20, silence = 20;
   int restarts = 3;
   std::string compared = "model=probe\n";
+  std::string shared;  // folder
   Words behaviours;
+
+  JoinOptions join() const {
+    return {compared, milliseconds_of(timeout), milliseconds_of(silence), shared};
+  }
 };
 
 Arguments parse(int argc, char** argv) {
@@ -71,6 +76,8 @@ Arguments parse(int argc, char** argv) {
       arguments.timeout = std::stod(value());
     } else if (word == "--silence") {
       arguments.silence = std::stod(value());
+    } else if (word == "--shared") {
+      arguments.shared = value();
     } else if (word == "--settings") {
       arguments.compared = value() + "\n";
     } else {
@@ -131,9 +138,11 @@ std::optional<int> behave(const Behaviour& behaviour, const JobPlacement& placem
                           Membership& job) {
   const auto& [who, what, detail] = behaviour;
   if (what == "say") print(stdout, detail);
-  if (what == "report_peer_failure") print(stderr, detail);
+  if (what == "complain") print(stderr, detail);
   if (what == "step") job.at_step(std::stoull(detail));
-  if (what == "folder" && placement.rank == 0) job.store().set(kRunFolderKey, detail);
+  if (what == "folder" && placement.rank == 0) {
+    job.store().set(entry_of(RunStarted{detail}));
+  }
   if (what == "sleep" || !behaviour.is_for(placement)) sleep_until_told();
   if (what == "stubborn") sleep_whatever_comes();
   if (what == "unready") {
@@ -155,9 +164,7 @@ int run_rank(const Arguments& arguments, const JobPlacement& placement) {
     for (;;) ::pause();
   }
   Membership job(placement, current_environment(),
-                 {.compared = arguments.compared,
-                  .join_timeout = milliseconds_of(arguments.timeout),
-                  .silence = milliseconds_of(arguments.silence),
+                 {.join = arguments.join(),
                   .log = [](const std::string& line) { print(stderr, line); },
                   .on_outcome =
                       [](const JobOutcome& outcome) {
@@ -178,9 +185,7 @@ int run(int argc, char** argv) {
   return static_cast<int>(launch({.placement = placement,
                                   .arguments = Words(argv, argv + argc),
                                   .settings = "",
-                                  .compared = arguments.compared,
-                                  .join_timeout = milliseconds_of(arguments.timeout),
-                                  .silence = milliseconds_of(arguments.silence),
+                                  .join = arguments.join(),
                                   .restarts = arguments.restarts}));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher with ranks that end in every way there is. launch_probe.cpp says what they
-// are told to do.
+// The launcher with ranks that end in every way there is. launch_probe.cpp lists what
+// they can do.
 
 #include "tests/launch/launcher_fixture.h"
 
@@ -12,8 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(Launcher, EndsWellWhenAllRanksDo) {
-  const CommandResult result =
-      run({"-n", "3", "say:hello", "report_peer_failure:oh", "exit:0"});
+  const CommandResult result = run({"-n", "3", "say:hello", "complain:oh", "exit:0"});
 
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(count(result.out, "launch    3 ranks on "), 1U) << result.out;
@@ -26,7 +25,7 @@ TEST_F(Launcher, EndsWellWhenAllRanksDo) {
 
 TEST_F(Launcher, NamesTheRankThatASignalKilled) {
   const CommandResult result =
-      run({"-n", "4", "step:57", "report_peer_failure:my last words", "2:signal:9"});
+      run({"-n", "4", "step:57", "complain:my last words", "2:signal:9"});
 
   EXPECT_EQ(result.code, 70) << result.err;
   EXPECT_EQ(count(result.err, "convoy: "), 1U) << result.err;
@@ -143,6 +142,22 @@ TEST_F(Launcher, EndsAtOnceTheSecondTime) {
   EXPECT_THAT(result.err, HasSubstr("interrupted twice"));
 }
 
+TEST_F(Launcher, HasAnExitCodeHoweverManySignalsArrive) {
+  for (int i = 0; i < 5; ++i) {
+    const auto process = start({"-n", "2", "sleep"});
+    ASSERT_TRUE(wait_for_sleepers(*process, 2)) << process->err();
+
+    for (int k = 0; k < 30; ++k) {
+      for (const int signal : {SIGTERM, SIGINT, SIGHUP}) process->send(signal);
+      std::this_thread::sleep_for(std::chrono::milliseconds(k));
+    }
+    const CommandResult result = process->wait(std::chrono::seconds(20));
+
+    EXPECT_EQ(result.signal, 0);
+    EXPECT_TRUE(result.code == 75 || result.code == 130) << result.code;
+  }
+}
+
 TEST_F(Launcher, StopsRanksThatAreNotReadyForASignal) {
   const auto process = start({"-n", "2", "unready"});
   ASSERT_TRUE(wait_for_sleepers(*process, 2)) << process->err();
@@ -162,17 +177,19 @@ TEST_F(Launcher, TakesItsRanksWithItWhenItIsKilled) {
   process->wait();
 }  // and TearDown() finds no rank
 
-TEST_F(Launcher, SaysWhoDoesNotCome) {
+TEST_F(Launcher, NamesRanksThatDoNotJoin) {
   const CommandResult result = run({"--timeout", "1", "-n", "2", "nobody"});
 
   EXPECT_EQ(result.code, 69);
-  EXPECT_THAT(result.err, HasSubstr("not all came: 0 of 2 ranks, missing: rank 0 (on "));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("timed out waiting for ranks: 0 of 2 ranks, missing: rank 0 (on "));
 }
 
 TEST_F(Launcher, WritesALogOfEachRank) {
   const std::string run_folder = folder_.path() / "runs" / "a";
-  const CommandResult result = run({"-n", "2", "say:before", "folder:" + run_folder,
-                                    "report_peer_failure:after", "exit:0"});
+  const CommandResult result =
+      run({"-n", "2", "say:before", "folder:" + run_folder, "complain:after", "exit:0"});
 
   EXPECT_EQ(result.code, 0);
   for (const char* rank : {"0", "1"}) {

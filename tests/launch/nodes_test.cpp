@@ -40,8 +40,8 @@ TEST_F(Nodes, EndTogether) {
 }
 
 TEST_F(Nodes, SayTheSameOfADeadRank) {
-  const auto first = start_node(0, {"report_peer_failure:last words", "3:signal:9"});
-  const auto second = start_node(1, {"report_peer_failure:last words", "3:signal:9"});
+  const auto first = start_node(0, {"complain:last words", "3:signal:9"});
+  const auto second = start_node(1, {"complain:last words", "3:signal:9"});
 
   const CommandResult one = first->wait(), two = second->wait();
 

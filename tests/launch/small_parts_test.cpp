@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher's small parts: cores, tokens, lines, endings.
+// The launcher's small parts: cores, tokens, lines, ends of ranks, exit codes.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -8,16 +8,19 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <filesystem>
+#include <sstream>
 
 #include "convoy/base/error.h"
 #include "convoy/job/cores.h"
 #include "convoy/job/own_cores.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/job/token.h"
-#include "convoy/launch/ending.h"
+#include "convoy/launch/rank_end.h"
 #include "convoy/launch/rank_output.h"
 #include "convoy/system/file.h"
 #include "convoy/system/temporary_folder.h"
+#include "test_places.h"
 
 namespace convoy {
 namespace {
@@ -164,6 +167,17 @@ TEST_F(Output, OfRankZeroOnATerminalKeepsItsBar) {
   EXPECT_THAT(first.last_lines(9), ElementsAre("plan"));
 }
 
+TEST_F(Output, HasNoControlCharactersOfARankOnTheConsole) {
+  Console console(out_.get(), err_.get(), true);
+  RankOutput output(3, console);
+
+  feed(output, Stream::out, "clears \x1b[2J the screen\n");
+  console.say("host \x1b]0;title\a\n");
+
+  EXPECT_EQ(out(), "[rank 3] clears ?[2J the screen\n");
+  EXPECT_EQ(err(), "host ?]0;title?\n");
+}
+
 TEST_F(Output, KeepsTheLastLines) {
   Console console(out_.get(), err_.get(), false);
   RankOutput output(0, console);
@@ -196,7 +210,7 @@ TEST_F(Output, IsLoggedFromItsFirstLine) {
 /// The status that wait() reports of a process that exits so.
 int exited(int code) { return code << 8; }
 
-TEST(Ending, KnowsWhoIsToBlame) {
+TEST(RankEnd, TellsTheCauseFromItsConsequences) {
   EXPECT_EQ(kind_of(exited(0)), EndKind::done);
   EXPECT_EQ(kind_of(exited(75)), EndKind::stopped);
   EXPECT_EQ(kind_of(exited(69)), EndKind::collateral);
@@ -210,7 +224,7 @@ TEST(Ending, KnowsWhoIsToBlame) {
   }
 }
 
-TEST(Ending, OfAWorkerIsNoMatterForTheOthers) {
+TEST(RankEnd, OfAWorkerDoesNotEndTheOthers) {
   EXPECT_EQ(kind_of_worker(exited(0)), EndKind::done);
   for (const int code : {75, 79, 130}) {
     EXPECT_EQ(kind_of_worker(exited(code)), EndKind::stopped) << code;
@@ -226,16 +240,16 @@ TEST(Ending, OfAWorkerIsNoMatterForTheOthers) {
   }
 }
 
-TEST(Ending, OfOneWithARoleNamesIt) {
-  DeadRank dead{.rank = 2,
-                .pid = 4711,
-                .host = "n1",
-                .role = "worker 1",
-                .how = describe_end(SIGKILL),
-                .why = "out of memory",
-                .step = 57,
-                .last_lines = {},
-                .log = ""};
+TEST(RankEnd, OfOneWithARoleNamesIt) {
+  DeathReport dead{.rank = 2,
+                   .pid = 4711,
+                   .host = "n1",
+                   .role = "worker 1",
+                   .how = describe_end(SIGKILL),
+                   .why = "out of memory",
+                   .step = 57,
+                   .last_lines = {},
+                   .log = ""};
   EXPECT_EQ(
       headline(dead),
       "worker 1 (rank 2, pid 4711) was killed by SIGKILL at step 57, out of memory");
@@ -246,19 +260,49 @@ TEST(Ending, OfOneWithARoleNamesIt) {
             "worker 1 (rank 2, pid 4711) ended with exit code 1: a bug in convoy");
 }
 
-TEST(Ending, IsAReport) {
-  EXPECT_EQ(report({.rank = 2,
-                    .pid = 4711,
-                    .host = "n1",
-                    .how = describe_end(SIGSEGV),
-                    .step = 57,
-                    .last_lines = {"a", "b"},
-                    .log = "runs/x/logs/rank-2.log"}),
+TEST(RankEnd, IsAReport) {
+  const DeathReport dead{.rank = 2,
+                         .pid = 4711,
+                         .host = "n1",
+                         .how = describe_end(SIGSEGV),
+                         .step = 57,
+                         .last_lines = {"a", "b"},
+                         .log = "runs/x/logs/rank-2.log"};
+  EXPECT_EQ(headline(dead) + output_tail(dead),
             "rank 2 on n1 (pid 4711) failed at step 57: killed by SIGSEGV\n"
             "  its last lines:\n    | a\n    | b\n"
             "  its log: runs/x/logs/rank-2.log");
   EXPECT_EQ(describe_end(exited(65)), "exit code 65: bad data or checkpoint");
   EXPECT_EQ(describe_end(exited(42)), "exit code 42");
+}
+
+/// The rows below "| code | means |".
+std::vector<std::string> documented_exit_codes() {
+  const std::string text =
+      read_text(std::filesystem::path(CONVOY_SOURCE_DIR) / "docs" / "design.md");
+  std::istringstream lines(text.substr(text.find("| code | means |")));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line) && line.starts_with('|');) {
+    rows.push_back(line);
+  }
+  rows.erase(rows.begin(), rows.begin() + 2);
+  return rows;
+}
+
+TEST(ExitCodes, AreDocumentedAsTheTableOfTheSourceSays) {
+  std::vector<std::string> rows;
+  for (const ExitCodeMeaning& row : kExitCodes) {
+    rows.push_back("| " + std::to_string(static_cast<int>(row.code)) + " | " +
+                   std::string(row.meaning) + std::string(row.details) + " |");
+  }
+
+  EXPECT_EQ(documented_exit_codes(), rows);
+}
+
+TEST(ExitCodes, OfAnotherProcessAreABugIfTheyAreNone) {
+  EXPECT_EQ(exit_code_of(75), ExitCode::stopped);
+  EXPECT_EQ(exit_code_of(3), ExitCode::bug);
+  EXPECT_EQ(exit_code_of(-1), ExitCode::bug);
 }
 
 }  // namespace

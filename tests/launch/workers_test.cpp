@@ -74,7 +74,7 @@ TEST_F(Workers, AreGivenUpAndTheOthersGoOn) {
 
   ASSERT_TRUE(wait_for_error(*process,
                              "was killed by SIGKILL and is given up; the "
-                             "others go on\n"))
+                             "other workers continue\n"))
       << process->err();
   EXPECT_EQ(ranks().size(), 2U);
   EXPECT_EQ(count(process->err(), "convoy: worker 0 (rank 1, pid "), 2U);
@@ -84,11 +84,12 @@ TEST_F(Workers, AreGivenUpAndTheOthersGoOn) {
 
 TEST_F(Workers, FailTheJobWhenAllAreGivenUp) {
   const CommandResult result =
-      run(job({"--restarts", "1", "report_peer_failure:last words", "workers:exit:1"}));
+      run(job({"--restarts", "1", "complain:last words", "workers:exit:1"}));
 
   EXPECT_EQ(result.code, 70);
   EXPECT_EQ(count(result.err, "; started again (1 of 1)"), 2U) << result.err;
-  EXPECT_EQ(count(result.err, "is given up; the others go on"), 1U) << result.err;
+  EXPECT_EQ(count(result.err, "is given up; the other workers continue"), 1U)
+      << result.err;
   EXPECT_TRUE(std::regex_search(
       result.err,
       std::regex("convoy: worker \\d \\(rank \\d, pid \\d+\\) ended with exit code 1: a "
@@ -111,7 +112,7 @@ TEST_F(Workers, ThatLoseTheirServerDoNotEndTheJobWhileItLives) {
 
   ASSERT_TRUE(wait_for_error(*process,
                              "ended with exit code 69: a peer or the rendezvous "
-                             "cannot be reached and is given up; the others"))
+                             "cannot be reached and is given up; the other "))
       << process->err();
   EXPECT_THAT(process->err(), Not(HasSubstr("does not answer")));
   process->send(SIGTERM);
@@ -174,7 +175,7 @@ TEST_F(Workers, EndWithTheirServerWhichIsNamed) {
                              "killed by SIGKILL at step 57; the newest checkpoint is ")))
       << result.err;
   EXPECT_THAT(result.err, HasSubstr((folder / "checkpoints/last").string() +
-                                    "; train.resume=" + folder.string() + " goes on"));
+                                    "; resume with train.resume=" + folder.string()));
 }
 
 TEST_F(Workers, OfADeadServerPromiseNoCheckpointThatIsNotThere) {

@@ -54,7 +54,7 @@ TEST(ServerAddresses, ThatDoNotComeAreNamed) {
 
   EXPECT_EQ(error.rank(), 1);
   EXPECT_THAT(error.what(),
-              HasSubstr("parameter server 1 has not said where it listens"));
+              HasSubstr("parameter server 1 has not published its address"));
 }
 
 TEST(ServerAddresses, ThatAreNoneAreRefused) {

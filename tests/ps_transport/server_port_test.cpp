@@ -226,7 +226,7 @@ TEST(ServerPort, RefusesASecondHolderWhileTheFirstLives) {
 
   const auto come_again = [&] { TestWorker second(worker_options({&server})); };
 
-  EXPECT_THAT(error_of<InputError>(come_again), HasSubstr("worker 0 is here already"));
+  EXPECT_THAT(error_of<InputError>(come_again), HasSubstr("worker 0 is connected already"));
   server.assign(0, 0);
   first.join();
   EXPECT_THAT(error_of<InputError>(come_again), HasSubstr("one process for each worker"));
@@ -250,7 +250,7 @@ TEST(ServerPort, ReplacesAHolderThatFellSilentInTheMiddleOfAPush) {
 
   server.expect(Kind::lost);
   server.expect(Kind::joined);
-  EXPECT_TRUE(server.logs("another took its place"));
+  EXPECT_TRUE(server.logs("another process took its place"));
 }
 
 TEST(ServerPort, CutsOffAWorkerWhosePushIsRefused) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rendezvous with ranks that may come late, leave, be lost and come back.
+// The rendezvous with ranks that may join late, leave, be lost and join again.
 
 #include "tests/rendezvous/store_service.h"
 
@@ -10,7 +10,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
-using testing::Not;
 
 /// Rank 0 has to be there, 1 and 2 may be.
 class ElasticStore : public testing::Test {
@@ -31,33 +30,25 @@ TEST_F(ElasticStore, WaitsForTheOthersAlone) {
   EXPECT_NO_THROW(service_.join(2)->get(kCompleteKey, seconds(5)));
 }
 
-TEST_F(ElasticStore, TellsNobodyOfALossAndLogsIt) {
+TEST_F(ElasticStore, PublishesNoLossAndLogsIt) {
   StoreClientOptions options = service_.client_options(0);
-  std::mutex mutex;
-  std::vector<std::string> heard;
-  options.on_notice = [&](const std::string& key, const Bytes&) {
-    const std::lock_guard lock(mutex);
-    heard.push_back(key);
-  };
+  Events events;
+  options.on_event = events.listener();
   StoreClient server(options);
   server.watch(kLostPrefix);
-  const auto worker = service_.join(2);
 
-  worker->abandon();
+  join_to_crash(service_, 2).reset();
   EXPECT_TRUE(
       service_.logs("rank 2 on testhost (pid 4711) is gone: its connection closed"));
-  server.set("lost/marker", "the end");
-  server.get("lost/marker", seconds(5));
+  server.set(entry_of(SessionLost{.number = 7, .text = "a marker"}));
 
-  const std::lock_guard lock(mutex);
-  EXPECT_THAT(heard, Not(testing::Contains("lost/rank 2")));
+  EXPECT_EQ(events.wait_for<SessionLost>().text, "a marker") << "and nothing before it";
 }
 
-TEST_F(ElasticStore, GivesThePlaceOfWhoIsGoneToAnother) {
+TEST_F(ElasticStore, GivesThePlaceOfALostRankToAnother) {
   const auto server = service_.join(0);
   for (int i = 0; i < 20; ++i) {
-    const auto lost = service_.join(1);
-    lost->abandon();
+    join_to_crash(service_, 1).reset();
     EXPECT_NO_THROW(service_.join(1)->leave()) << i;
   }
 }
@@ -71,7 +62,7 @@ TEST_F(ElasticStore, RefusesASecondHolderWhileTheFirstLives) {
   EXPECT_EQ(text_of(server->get("still", seconds(5))), "here");
 }
 
-TEST_F(ElasticStore, DoesNotTakeBackWhoHasToStay) {
+TEST_F(ElasticStore, DoesNotTakeBackARankThatHasToStay) {
   const auto worker = service_.join(1);
   service_.join(0)->leave();
 
@@ -79,18 +70,16 @@ TEST_F(ElasticStore, DoesNotTakeBackWhoHasToStay) {
               HasSubstr("the place is taken by rank 0"));
 }
 
-TEST_F(ElasticStore, TellsAllOfTheLossOfWhoHasToStay) {
-  std::atomic<bool> heard = false;
+TEST_F(ElasticStore, PublishesTheLossOfARankThatHasToStay) {
+  Events events;
   StoreClientOptions options = service_.client_options(1);
-  options.on_notice = [&](const std::string& key, const Bytes&) {
-    if (key == "lost/rank 0") heard = true;
-  };
+  options.on_event = events.listener();
   StoreClient worker(options);
   worker.watch(kLostPrefix);
 
-  service_.join(0)->abandon();
+  join_to_crash(service_, 0).reset();
 
-  EXPECT_TRUE(eventually([&] { return heard.load(); }));
+  EXPECT_EQ(events.wait_for<SessionLost>().number, 0);
 }
 
 TEST(Roster, KnowsOnWhichHostAServerIsMissing) {

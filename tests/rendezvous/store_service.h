@@ -27,7 +27,7 @@ namespace convoy {
 inline const char* const kTestToken = "a token for tests only";
 inline const char* const kTestSettings = "train.epochs=6\ntrain.seed=1\n";
 
-/// Whether it comes to hold within some seconds.
+/// Whether it holds within some seconds.
 inline bool eventually(const std::function<bool()>& holds) {
   for (int i = 0; i < 5000; ++i) {
     if (holds()) return true;
@@ -93,7 +93,7 @@ class StoreService {
 class Stranger {
  public:
   explicit Stranger(int port, const std::string& host = "127.0.0.1")
-      : socket_(connect_to(host, port,
+      : socket_(connect_to({host, port},
                            std::chrono::steady_clock::now() + std::chrono::seconds(5))) {}
 
   void send(std::span<const std::byte> bytes) const {
@@ -135,6 +135,51 @@ class Stranger {
 
  private:
   Descriptor socket_;
+};
+
+/// A member of the job that ends as a crashed process does: without a leave.
+inline std::unique_ptr<Stranger> join_to_crash(const StoreService& service, int rank) {
+  Hello hello = service.client_options(rank).hello;
+  hello.settings_hash = settings_hash(kTestSettings);
+  auto member = std::make_unique<Stranger>(service.port());
+  member->prove_token();
+  member->send({.kind = MessageKind::hello, .value = encode(hello)});
+  Bytes admitted;
+  append({.kind = MessageKind::admitted}, admitted);
+  EXPECT_EQ(member->receive(admitted.size()), admitted);
+  return member;
+}
+
+/// Events as a session gets them, from any thread.
+class Events {
+ public:
+  auto listener() {
+    return [this](const JobEvent& event) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(event);
+    };
+  }
+
+  /// The first event of that type, if there is one.
+  template <class Event>
+  std::optional<Event> find() {
+    const std::lock_guard lock(mutex_);
+    for (const JobEvent& event : events_) {
+      if (const auto* found = std::get_if<Event>(&event)) return *found;
+    }
+    return std::nullopt;
+  }
+
+  /// The same, as soon as there is one; an empty one if there is none for seconds.
+  template <class Event>
+  Event wait_for() {
+    EXPECT_TRUE(eventually([&] { return find<Event>().has_value(); }));
+    return find<Event>().value_or(Event{});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<JobEvent> events_;
 };
 
 template <class Error>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rendezvous and those who do not belong to it: each is refused and logged, and the
-// service goes on for the others.
+// The rendezvous and peers that do not belong to its job: each is refused and logged, and
+// the others are served as before. No number of strangers keeps a rank from joining.
 
+#include <atomic>
 #include <random>
 
+#include "convoy/wire/admission.h"
 #include "tests/rendezvous/store_service.h"
 
 namespace convoy {
@@ -91,16 +93,142 @@ TEST_F(StoreStranger, ThatIsSilentIsDroppedAfterAMoment) {
   for (const auto& stranger : silent) {
     EXPECT_TRUE(stranger->is_closed_within(seconds(3)));
   }
-  EXPECT_TRUE(service_.logs("said nothing"));
+  EXPECT_TRUE(service_.logs("sent nothing"));
 }
 
 TEST_F(StoreStranger, ThatBringsManyOthersKeepsNobodyOut) {
   std::vector<std::unique_ptr<Stranger>> silent;
-  for (int i = 0; i < 100; ++i) {
+  for (std::size_t i = 0; i < kMostStrangers + 40; ++i) {
     silent.push_back(std::make_unique<Stranger>(service_.port()));
   }
 
   EXPECT_TRUE(service_.logs("too many strangers"));
+}
+
+/// Connections that are opened and closed, 150 at a time, until it ends.
+class Flood {
+ public:
+  explicit Flood(int port) {
+    thread_ = std::thread([this, port] {
+      while (!stop_) {
+        std::vector<std::unique_ptr<Stranger>> strangers;
+        for (int i = 0; i < 150 && !stop_; ++i) {
+          strangers.push_back(std::make_unique<Stranger>(port));
+        }
+      }
+    });
+  }
+  ~Flood() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+/// Joins all ranks at once, each in a thread of its own, and waits until all are
+/// complete.
+void join_all_at_once(const StoreService& service, int ranks) {
+  std::vector<std::thread> threads;
+  std::atomic<int> complete = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        StoreClientOptions options = service.client_options(rank);
+        options.timeout = seconds(60);
+        StoreClient client(options);
+        client.get(kCompleteKey, seconds(60));
+        ++complete;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "rank " << rank << ": " << error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(complete, ranks);
+}
+
+TEST(StoreAdmission, IsNotStoppedByAFloodOfConnections) {
+  StoreService service(8);
+  const Flood first(service.port()), second(service.port());
+  ASSERT_TRUE(service.logs("refused ")) << "the flood has begun";
+
+  join_all_at_once(service, 8);
+}
+
+TEST(StoreAdmission, TakesTwoHundredRanksAtOnce) {
+  StoreService service(200);
+
+  join_all_at_once(service, 200);
+
+  EXPECT_THAT(service.log(), testing::Not(HasSubstr("refused")));
+}
+
+TEST(StoreAdmission, NeverDropsAPeerThatHasProvedTheToken) {
+  StoreService service(1);
+  const Stranger proven(service.port());
+  proven.prove_token();
+  std::vector<std::unique_ptr<Stranger>> strangers;
+  for (std::size_t i = 0; i < 2 * kMostStrangers; ++i) {
+    if (i % 100 == 0) strangers.clear();  // the test's own descriptors are few
+    strangers.push_back(std::make_unique<Stranger>(service.port()));
+  }
+
+  EXPECT_FALSE(proven.is_closed_within(milliseconds(100)));
+}
+
+TEST(StoreAdmission, IsTriedAgainWhenTheConnectionIsClosed) {
+  const Listener listener = listen_on("127.0.0.1", 0);
+  std::thread closes_twice([&] {
+    for (int i = 0; i < 2; ++i) {
+      pollfd wait{listener.socket.get(), POLLIN, 0};
+      ::poll(&wait, 1, 5000);
+      const Descriptor socket(::accept(listener.socket.get(), nullptr, nullptr));
+    }
+  });
+  StoreClientOptions options{.address = "127.0.0.1",
+                             .port = listener.port,
+                             .token = kTestToken,
+                             .hello = {},
+                             .settings = {},
+                             .timeout = milliseconds(1500)};
+
+  const std::string error = error_of<PeerError>([&] { StoreClient client(options); });
+
+  EXPECT_THAT(error, HasSubstr("does not answer (3 attempts)"));
+  EXPECT_THAT(error, testing::Not(HasSubstr("token")));
+  closes_twice.join();
+}
+
+TEST(StoreAdmission, NamesAConnectionThatIsAlwaysClosed) {
+  const Listener listener = listen_on("127.0.0.1", 0);
+  std::atomic<bool> stop = false;
+  std::thread closes([&] {
+    while (!stop) {
+      pollfd wait{listener.socket.get(), POLLIN, 0};
+      ::poll(&wait, 1, 50);
+      const Descriptor socket(::accept(listener.socket.get(), nullptr, nullptr));
+    }
+  });
+  StoreClientOptions options{.address = "127.0.0.1",
+                             .port = listener.port,
+                             .token = kTestToken,
+                             .hello = {},
+                             .settings = {},
+                             .timeout = milliseconds(500)};
+
+  EXPECT_THAT(error_of<PeerError>([&] { StoreClient client(options); }),
+              HasSubstr("closed the connection before admission"));
+  stop = true;
+  closes.join();
+}
+
+TEST(StoreProtocol, KeepsControlCharactersOutOfHostNames) {
+  const Hello hello{.host = "node\x1b[2J1", .settings_hash = ""};
+
+  EXPECT_EQ(decode_hello(encode(hello))->host, "node?[2J1");
 }
 
 TEST_F(StoreStranger, WhoHoldsAPlaceThatIsTakenIsRefused) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rendezvous among those who belong to it.
-
-#include <atomic>
-#include <map>
+// The rendezvous among the ranks of its job.
 
 #include "tests/rendezvous/store_service.h"
 
@@ -14,37 +11,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-/// Notices as they come, from any thread.
-class Notices {
- public:
-  auto listener() {
-    return [this](const std::string& key, const Bytes& value) {
-      const std::lock_guard lock(mutex_);
-      values_[key] = text_of(value);
-    };
-  }
-
-  bool has(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    return values_.contains(key);
-  }
-
-  std::string wait_for(const std::string& key) {
-    eventually([&] { return has(key); });
-    const std::lock_guard lock(mutex_);
-    return values_[key];
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> values_;
-};
-
-/// Rank 0, who hears of losses.
-std::unique_ptr<StoreClient> join_and_watch(const StoreService& service,
-                                            Notices& notices) {
+/// Rank 0, which watches for losses.
+std::unique_ptr<StoreClient> join_and_watch(const StoreService& service, Events& events) {
   StoreClientOptions options = service.client_options(0);
-  options.on_notice = notices.listener();
+  options.on_event = events.listener();
   auto client = std::make_unique<StoreClient>(options);
   client->watch(kLostPrefix);
   return client;
@@ -108,20 +78,22 @@ TEST(Store, CarriesAMegabyte) {
   EXPECT_EQ(get_text(*client, "large"), large);
 }
 
-TEST(Store, TellsWatchersWhatIsSetAndWhatWas) {
+TEST(Store, SendsWatchersEventsBeforeAndAfter) {
   StoreService service(1);
-  Notices notices;
+  Events events;
   StoreClientOptions options = service.client_options(0);
-  options.on_notice = notices.listener();
+  options.on_event = events.listener();
   StoreClient client(options);
 
-  client.set("news/old", "1");
+  client.set(entry_of(RunStarted{"runs/a"}));
   client.set("other", "2");
-  client.watch("news/");
-  client.set("news/new", "3");
+  client.watch(kJobPrefix);
+  client.set(entry_of(NodeDone{3, ExitCode::stopped}));
 
-  EXPECT_EQ(notices.wait_for("news/old"), "1");
-  EXPECT_EQ(notices.wait_for("news/new"), "3");
+  EXPECT_EQ(events.wait_for<RunStarted>().folder, "runs/a");
+  const NodeDone done = events.wait_for<NodeDone>();
+  EXPECT_EQ(done.node, 3);
+  EXPECT_EQ(done.code, ExitCode::stopped);
 }
 
 TEST(Store, KnowsWhenAllAreThere) {
@@ -142,45 +114,46 @@ TEST(Store, SaysWhoIsMissing) {
       << service.log();
 }
 
-TEST(Store, FailsTheJobWhenSomeDoNotCome) {
+TEST(Store, FailsTheJobWhenRanksDoNotJoinInTime) {
   StoreService service(2, {.join_timeout = milliseconds(300)});
   const auto client = service.join(0);
 
   const std::string error =
       error_of<PeerError>([&] { client->get(kCompleteKey, seconds(20)); });
 
-  EXPECT_THAT(error, HasSubstr("1 of 2 ranks, missing: rank 1"));
+  EXPECT_THAT(error,
+              HasSubstr("timed out waiting for ranks: 1 of 2 ranks, missing: rank 1"));
   EXPECT_EQ(client->wait_for_outcome(seconds(5))->code, ExitCode::peer_unreachable);
 }
 
 TEST(Store, NamesASessionThatEndsWithoutALeave) {
   StoreService service(2);
-  Notices notices;
-  const auto first = join_and_watch(service, notices);
-  const auto second = service.join(1);
+  Events events;
+  const auto first = join_and_watch(service, events);
 
-  second->abandon();
+  join_to_crash(service, 1).reset();
 
-  EXPECT_EQ(notices.wait_for("lost/rank 1"),
-            "0 rank 1 on testhost (pid 4711) is gone: its connection closed");
+  const SessionLost loss = events.wait_for<SessionLost>();
+  EXPECT_EQ(loss.number, 1);
+  EXPECT_FALSE(loss.silent);
+  EXPECT_EQ(loss.text, "rank 1 on testhost (pid 4711) is gone: its connection closed");
 }
 
 TEST(Store, TakesALeaveForNoLoss) {
   StoreService service(2);
-  Notices notices;
-  const auto first = join_and_watch(service, notices);
+  Events events;
+  const auto first = join_and_watch(service, events);
 
   service.join(1)->leave();
-  first->set("lost/marker", "the end");
+  first->set(entry_of(SessionLost{.number = 7, .text = "a marker"}));
 
-  EXPECT_EQ(notices.wait_for("lost/marker"), "the end");
-  EXPECT_FALSE(notices.has("lost/rank 1"));
+  EXPECT_EQ(events.wait_for<SessionLost>().text, "a marker") << "and nothing before it";
 }
 
 TEST(Store, NamesAMemberThatIsSilent) {
   StoreService service(2, {.silence = milliseconds(1500)});
-  Notices notices;
-  const auto first = join_and_watch(service, notices);
+  Events events;
+  const auto first = join_and_watch(service, events);
   const Stranger mute(service.port());
   mute.prove_token();
   mute.send({.kind = MessageKind::hello,
@@ -192,17 +165,18 @@ TEST(Store, NamesAMemberThatIsSilent) {
                                    .settings_hash = settings_hash(kTestSettings)})});
   mute.send({.kind = MessageKind::beat, .number = 17});
 
-  const std::string loss = notices.wait_for("lost/rank 1");
+  const SessionLost loss = events.wait_for<SessionLost>();
 
-  EXPECT_THAT(loss, HasSubstr("1 rank 1 on testhost (pid 4712) has been silent for"));
-  EXPECT_THAT(loss, HasSubstr("(at step 17)"));
+  EXPECT_TRUE(loss.silent);
+  EXPECT_THAT(loss.text, HasSubstr("rank 1 on testhost (pid 4712) has been silent for"));
+  EXPECT_THAT(loss.text, HasSubstr("(at step 17)"));
 }
 
 TEST(Store, ThatGoesAwayEndsEveryWait) {
   StoreService service(1);
-  std::atomic<bool> heard = false;
+  Events events;
   StoreClientOptions options = service.client_options(0);
-  options.on_service_lost = [&](const std::string&) { heard = true; };
+  options.on_event = events.listener();
   StoreClient client(options);
 
   std::thread later([&] {
@@ -214,14 +188,14 @@ TEST(Store, ThatGoesAwayEndsEveryWait) {
 
   later.join();
   EXPECT_THAT(error, HasSubstr("the rendezvous is gone"));
-  EXPECT_TRUE(eventually([&] { return heard.load(); }));
+  EXPECT_THAT(events.wait_for<ServiceLost>().why, HasSubstr("the rendezvous is gone"));
 }
 
-TEST(Store, TellsWhoeverWaitsThatTheJobHasFailed) {
+TEST(Store, EndsEveryWaitWhenTheJobHasFailed) {
   StoreService service(2);
   const auto first = service.join(0), second = service.join(1);
 
-  first->propose(kFailedKey, encode(JobOutcome{ExitCode::rank_failed, "rank 7 is dead"}));
+  first->propose(entry_of(JobFailed{{ExitCode::rank_failed, "rank 7 is dead"}}));
   const std::string error =
       error_of<PeerError>([&] { second->get("never", seconds(60)); });
 

@@ -59,7 +59,7 @@ ExitCode serve(const JobPlacement& placement, Comm& servers, Membership& job,
 
 void send_number(const ServerAddress& server, int worker) {
   const Descriptor socket =
-      connect_to(server.host, server.port,
+      connect_to({server.host, server.port},
                  std::chrono::steady_clock::now() + std::chrono::seconds(10));
   const char number = static_cast<char>(worker);
   if (::send(socket.get(), &number, 1, MSG_NOSIGNAL) != 1) throw PeerError(0, "no send");
@@ -94,7 +94,6 @@ ExitCode run(const Arguments& arguments, const std::vector<std::string>& words) 
     return launch({.placement = placement,
                    .arguments = words,
                    .settings = "",
-                   .compared = "",
                    .restarts = 3});
   }
   if (placement.is_server()) {

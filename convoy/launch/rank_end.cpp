@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/launch/ending.h"
+#include "convoy/launch/rank_end.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -9,40 +9,6 @@
 #include <cstring>
 
 namespace convoy {
-namespace {
-
-const char* meaning(ExitCode code) {
-  switch (code) {
-    case ExitCode::done:
-      return "done";
-    case ExitCode::bug:
-      return "a bug in convoy";
-    case ExitCode::usage:
-      return "a wrong command line";
-    case ExitCode::bad_data:
-      return "bad data or checkpoint";
-    case ExitCode::peer_unreachable:
-      return "a peer or the rendezvous cannot be reached";
-    case ExitCode::rank_failed:
-      return "a rank failed";
-    case ExitCode::cannot_read_write:
-      return "cannot read or write, or out of memory";
-    case ExitCode::stopped:
-      return "stopped on request";
-    case ExitCode::not_admitted:
-      return "not admitted";
-    case ExitCode::bad_settings:
-      return "bad settings";
-    case ExitCode::diverged:
-      return "diverged: the loss is not finite";
-    case ExitCode::interrupted_twice:
-      return "interrupted twice";
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 EndKind kind_of(int wait_status) {
   if (!WIFEXITED(wait_status)) return EndKind::failed;
   switch (static_cast<ExitCode>(WEXITSTATUS(wait_status))) {
@@ -89,8 +55,8 @@ ExitCode code_of(int wait_status) {
 std::string describe_end(int wait_status) {
   if (WIFSIGNALED(wait_status)) return "killed by " + signal_name(WTERMSIG(wait_status));
   const int code = WEXITSTATUS(wait_status);
-  const char* known = meaning(static_cast<ExitCode>(code));
-  return known ? fmt::format("exit code {}: {}", code, known)
+  const ExitCodeMeaning* const known = find_exit_code(code);
+  return known ? fmt::format("exit code {}: {}", code, known->meaning)
                : fmt::format("exit code {}", code);
 }
 
@@ -99,7 +65,7 @@ std::string signal_name(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string headline(const DeadRank& dead) {
+std::string headline(const DeathReport& dead) {
   const std::string when = dead.step > 0 ? fmt::format(" at step {}", dead.step) : "";
   const std::string why = dead.why.empty() ? "" : ", " + dead.why;
   if (dead.role.empty()) {
@@ -111,14 +77,12 @@ std::string headline(const DeadRank& dead) {
                      verb, dead.how, when, why);
 }
 
-std::string last_words(const DeadRank& dead) {
+std::string output_tail(const DeathReport& dead) {
   std::string text;
   if (!dead.last_lines.empty()) text += "\n  its last lines:";
   for (const std::string& line : dead.last_lines) text += "\n    | " + line;
   if (!dead.log.empty()) text += "\n  its log: " + dead.log;
   return text;
 }
-
-std::string report(const DeadRank& dead) { return headline(dead) + last_words(dead); }
 
 }  // namespace convoy

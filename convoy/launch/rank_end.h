@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ending: how a rank's process ended, and what that means for the job.
+// How the process of a rank ended, what that means for the job, and the report on it.
 
 #pragma once
 
@@ -14,17 +14,18 @@ namespace convoy {
 
 /// What the end of one rank means for the others.
 enum class EndKind {
-  done,        // they may go on
+  done,        // they may continue
   stopped,     // on request: they are about to do the same
-  deliberate,  // it said itself why, and has a code for it
+  deliberate,  // it printed the reason, and has a code for it
   collateral,  // it lost a peer: the cause is elsewhere
-  failed       // a signal, or a code that nobody chose
+  failed       // a signal, or a code that is not convoy's
 };
 
 EndKind kind_of(int wait_status);
 
-/// The same for a worker of a parameter server. How a run ends is the server's to say:
-/// a worker that was told so has only followed. One that was refused comes again.
+/// The same for a worker of a parameter server. The servers decide how a run ends: a
+/// worker that ends with a run's code has only followed. One that was refused is started
+/// again.
 EndKind kind_of_worker(int wait_status);
 
 /// The code of its end; rank_failed if it has none of its own.
@@ -36,14 +37,14 @@ std::string describe_end(int wait_status);
 /// "SIGTERM".
 std::string signal_name(int signal);
 
-/// What is known of a rank that is no more.
-struct DeadRank {
+/// What is known of a rank that has ended.
+struct DeathReport {
   int rank = 0;
   int pid = 0;
   std::string host;
-  std::string role{};      // "worker 1"; empty: a rank among its like
+  std::string role{};      // "worker 1"; empty in a job without servers
   std::string how;         // describe_end()
-  std::string why{};       // as far as it can be guessed
+  std::string why{};       // a likely cause, if there is one
   std::uint64_t step = 0;  // it was at; 0: not known
   std::vector<std::string> last_lines;
   std::string log;  // path of all its lines, if there is one
@@ -51,12 +52,9 @@ struct DeadRank {
 
 /// "rank 2 on node1 (pid 4711) failed at step 57: killed by SIGKILL".
 /// "worker 1 (rank 2, pid 4711) was killed by SIGKILL at step 57".
-std::string headline(const DeadRank& dead);
+std::string headline(const DeathReport& dead);
 
-/// What it printed last, and where all of it is: lines that begin with a newline.
-std::string last_words(const DeadRank& dead);
-
-/// Both.
-std::string report(const DeadRank& dead);
+/// The last lines of its output, and where all of it is; each begins with a newline.
+std::string output_tail(const DeathReport& dead);
 
 }  // namespace convoy
