@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstring>
 #include <memory>
 
 #include "convoy/base/error.h"
@@ -13,6 +14,7 @@
 #include "convoy/job/token.h"
 #include "convoy/launch/supervisor.h"
 #include "convoy/rendezvous/store_server.h"
+#include "convoy/system/host_name.h"
 #include "convoy/wire/socket.h"
 
 namespace convoy {
@@ -182,7 +184,10 @@ ExitCode launch(const LaunchOptions& options) {
   session.leave();
   constexpr auto kToLeave = std::chrono::seconds(3);  // for the other nodes
   if (service) service->wait_until_all_left(kToLeave);
-  return code;
+  if (code != ExitCode::done || console.lost_output() == 0) return code;
+  console.say(fmt::format("convoy: cannot write: standard output: {}\n",
+                          std::strerror(console.lost_output())));
+  return ExitCode::cannot_read_write;
 }
 
 }  // namespace convoy

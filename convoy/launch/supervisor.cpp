@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "convoy/system/host_name.h"
 #include "convoy/wire/socket.h"
 
 namespace convoy {

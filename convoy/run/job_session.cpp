@@ -11,6 +11,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/connect.h"
 #include "convoy/job/membership.h"
 #include "convoy/job/own_cores.h"
@@ -24,7 +26,9 @@ constexpr auto kToEnd = std::chrono::seconds(4);  // by oneself, when the job ha
 /// Says it once, whoever comes first.
 void print_outcome(const JobOutcome& outcome) {
   static std::atomic_flag said;
-  if (!said.test_and_set()) fmt::print(stderr, "convoy: {}\n", outcome.text);
+  if (!said.test_and_set()) {
+    fmt::print(stderr, "convoy: {}\n", printable(outcome.text));
+  }
 }
 
 /// For ranks that have no launcher: a thread that is stuck does not keep the process.
@@ -42,7 +46,7 @@ MembershipOptions membership_options(const Settings& settings) {
           .silence = milliseconds_of(settings.cluster.operation_timeout),
           .log =
               [](const std::string& line) {
-                fmt::print(stderr, "convoy: rendezvous: {}\n", line);
+                fmt::print(stderr, "convoy: rendezvous: {}\n", printable(line));
               },
           .on_outcome = end_soon};
 }

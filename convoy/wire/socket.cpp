@@ -103,7 +103,8 @@ bool bind_and_listen(int socket, const addrinfo& to) {
 
 /// Waits for a connection under way. 0, or the errno of its failure.
 int outcome_of_connect(int socket, Steady::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
   pollfd wait{socket, POLLOUT, 0};
   if (::poll(&wait, 1, static_cast<int>(std::max<long>(0, left.count()))) <= 0)
     return ETIMEDOUT;
@@ -182,12 +183,6 @@ std::string peer_name(int socket) { return peer_text(socket, /*with_port=*/true)
 
 bool is_from_here(int socket) {
   return peer_text(socket, /*with_port=*/false) == own_address(socket);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 }  // namespace convoy

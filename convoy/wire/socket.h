@@ -48,7 +48,4 @@ std::string peer_name(int socket);
 /// Whether who is at the other end has the same address as this end.
 bool is_from_here(int socket);
 
-/// This machine's name.
-std::string host_name();
-
 }  // namespace convoy

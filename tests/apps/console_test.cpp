@@ -35,8 +35,7 @@ TEST_P(TrainConsole, IsOneLineIfQuiet) {
   EXPECT_THAT(result.out, MatchesRegex("test accuracy [0-9.]+ % \\([0-9]+/53\\), loss "
                                        "[0-9.]+, run folder runs/a\n"));
   EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_THAT(read_text(folder() / "log.txt"),
-              HasSubstr("Epoch: 2, Train LostSession: "));
+  EXPECT_THAT(read_text(folder() / "log.txt"), HasSubstr("Epoch: 2, Train Loss: "));
 }
 
 TEST_P(TrainConsole, StillTellsAFailureIfQuiet) {
@@ -67,7 +66,7 @@ TEST_P(TrainConsole, TellsAnEpochOnceAndWithItsRank) {
   EXPECT_THAT(result.out,
               testing::ContainsRegex(
                   "\n" + rank +
-                  "Epoch: 1, Train LostSession: [0-9]+\\.[0-9]{3}, Train Accuracy: "
+                  "Epoch: 1, Train Loss: [0-9]+\\.[0-9]{3}, Train Accuracy: "
                   "[01]\\.[0-9]{3}, Avg Batch Duration: [0-9]+\\.[0-9]{3} seconds, Epoch "
                   "Duration: [0-9]+\\.[0-9]{3} seconds\n"));
   EXPECT_EQ(result.out.find("Epoch: 1,"), result.out.rfind("Epoch: 1,"));

@@ -103,7 +103,7 @@ TEST_F(Ranks, HaveALogEach) {
         read_text(run("a") / "logs" / ("rank-" + std::string(rank) + ".log"));
     for (const char* epoch : {"1", "2"}) {
       EXPECT_THAT(log, HasSubstr(std::string("Rank: ") + rank + ", Epoch: " + epoch +
-                                 ", Train LostSession: "));
+                                 ", Train Loss: "));
     }
   }
 }
@@ -141,7 +141,7 @@ TEST_F(Ranks, NameTheOneThatDiesAtTheRendezvous) {
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItIsEvaluated) {
   ConvoyProcess process(endless({"data.synthetic.test_count=300000"}), here());
-  expect_named_after_kill(process, "Train LostSession");
+  expect_named_after_kill(process, "Train Loss");
 }
 
 TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {

@@ -199,7 +199,7 @@ TEST_F(TrainCommand, KeepsTheEpochsItPrintedInItsLog) {
   const CommandResult result = convoy(small_training("a"));
 
   const std::string log = read_text(here() / "runs" / "a" / "log.txt");
-  const std::size_t begin = result.out.find("Epoch: 1, Train LostSession: ");
+  const std::size_t begin = result.out.find("Epoch: 1, Train Loss: ");
   ASSERT_NE(begin, std::string::npos) << result.out;
   const std::string line = result.out.substr(begin, result.out.find('\n', begin) - begin);
   EXPECT_THAT(log, HasSubstr(line));

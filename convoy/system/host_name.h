@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+namespace convoy {
+
+/// This machine's name, fit to be printed; "localhost" if it has none.
+std::string host_name();
+
+}  // namespace convoy
