@@ -150,7 +150,7 @@ TEST_F(Idx, UnpacksNothingThatMemoryCannotHold) {
   write_atomically(labels_path, labels);
 
   expect_error(InputKind::storage, {images_path.string(), "the free memory"},
-               [&] { read(); });
+               [&] { read_idx_file(); });
 }
 
 TEST_F(Idx, RefusesAGzipShorterThanItsHeaderSays) {
