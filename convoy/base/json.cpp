@@ -45,6 +45,12 @@ bool is_nested_deeper(std::string_view text, int most) {
   return false;
 }
 
+/// The parser makes such a number unsigned; one that was never text may be signed.
+bool is_whole(const json& value) {
+  return value.is_number_unsigned() ||
+         (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+}
+
 /// A value as a message shows it.
 std::string shown_value(const json& value) {
   constexpr std::size_t kLongest = 60;
@@ -126,7 +132,7 @@ double JsonObject::positive(std::string_view name, double most) const {
 std::uint64_t JsonObject::whole(std::string_view name, std::uint64_t least,
                                 std::uint64_t most) const {
   const json& value = field(name);
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() >= least &&
+  if (is_whole(value) && value.get<std::uint64_t>() >= least &&
       value.get<std::uint64_t>() <= most) {
     return value.get<std::uint64_t>();
   }
