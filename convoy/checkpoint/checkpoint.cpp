@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/sha256.h"
 #include "convoy/checkpoint/safetensors.h"
 #include "convoy/system/file.h"
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
+constexpr const char* kDamagedHint =
+    "the file was damaged or changed: use another checkpoint";
 constexpr const char* kFiles[] = {kModelFile, kOptimizerFile, kStateFile, kConfigFile};
 
 std::string as_text(const json& content) { return content.dump(2) + "\n"; }
@@ -56,21 +59,23 @@ InputError damaged(const fs::path& file, std::string found, std::string expected
           {.where = file,
            .found = std::move(found),
            .expected = std::move(expected),
-           .hint = "the file was damaged or changed: use another checkpoint"}};
+           .hint = kDamagedHint}};
+}
+
+JsonSource source_of(const fs::path& path) {
+  return {.where = path,
+          .expected = "a JSON object as convoy writes it",
+          .hint = kDamagedHint};
 }
 
 json parse_file(const fs::path& path) {
-  try {
-    return json::parse(read_text(path));
-  } catch (const json::exception& error) {
-    throw damaged(path, error.what(), "a JSON object as convoy writes it");
-  }
+  return parse_json(read_text(path, kMostJsonBytes), source_of(path));
 }
 
 /// The manifest's files. To the byte as it was written, or it is refused.
 json read_manifest(const fs::path& path) {
   const json manifest = parse_file(path);
-  const json files = manifest.is_object() ? manifest.value("files", json()) : json();
+  const json files = JsonObject(manifest, source_of(path)).field("files");
   if (read_text(path) != as_text(manifest_of(files))) {
     throw damaged(path, "not the manifest that its own SHA-256 is of",
                   "a manifest as convoy writes it");
@@ -78,13 +83,15 @@ json read_manifest(const fs::path& path) {
   return files;
 }
 
-void verify_file(const fs::path& path, const json& entry) {
+/// `entry` is the file's, of the manifest's `files`.
+void verify_file(const fs::path& path, const JsonObject& files) {
+  const JsonObject entry = files.object(path.filename().string());
   const std::vector<std::byte> content = read_bytes(path);
   const FileMark found{content.size(), sha256_hex(content)};
-  if (entry == entry_of(found)) return;
+  const std::uint64_t bytes = entry.whole("bytes");
+  if (bytes == found.bytes && entry.text("sha256") == found.sha256) return;
   throw damaged(path, fmt::format("{} bytes with another SHA-256", found.bytes),
-                fmt::format("the {} bytes that the manifest names",
-                            entry.value("bytes", std::uint64_t{0})));
+                fmt::format("the {} bytes that the manifest names", bytes));
 }
 
 void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
@@ -118,14 +125,10 @@ fs::path save_checkpoint(const fs::path& run, const CheckpointContent& content) 
 }
 
 void verify_checkpoint(const fs::path& checkpoint) {
-  const json files = read_manifest(checkpoint / kManifestFile);
-  for (const char* name : kFiles) {
-    if (!files.contains(name)) {
-      throw damaged(checkpoint / kManifestFile, "no entry for " + std::string(name),
-                    "one for each file");
-    }
-    verify_file(checkpoint / name, files.at(name));
-  }
+  const fs::path manifest = checkpoint / kManifestFile;
+  const json files = read_manifest(manifest);
+  const JsonObject entries(files, source_of(manifest));
+  for (const char* name : kFiles) verify_file(checkpoint / name, entries);
 }
 
 CheckpointState load_state(const fs::path& checkpoint) {

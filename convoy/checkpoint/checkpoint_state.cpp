@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "convoy/base/error.h"
+#include "convoy/base/json.h"
 
 namespace convoy {
 namespace {
@@ -21,27 +21,24 @@ json by_channel(const Normalization& normalization, double PixelMoments::*moment
   return numbers;
 }
 
-std::vector<double> numbers_of(const json& by_channel) {
-  if (by_channel.is_array()) return by_channel;
-  return {by_channel.get<double>()};
+std::vector<double> numbers_of(const JsonObject& normalization, const char* name) {
+  const json& by_channel = normalization.field(name);
+  if (!by_channel.is_array()) return {normalization.number(name)};
+  std::vector<double> numbers;
+  for (const json& of_channel : by_channel) {
+    if (!of_channel.is_number()) normalization.refuse(name, "numbers");
+    numbers.push_back(of_channel.get<double>());
+  }
+  return numbers;
 }
 
-InputError refusal(const std::string& where, std::string found, std::string expected) {
-  return {InputKind::data,
-          {.where = where,
-           .found = std::move(found),
-           .expected = std::move(expected),
-           .hint = "use another checkpoint"}};
-}
-
-Normalization normalization_from(const json& content, const std::filesystem::path& file) {
-  const std::vector<double> means = numbers_of(content.at("mean"));
-  const std::vector<double> deviations = numbers_of(content.at("deviation"));
+Normalization normalization_from(const JsonObject& content) {
+  const std::vector<double> means = numbers_of(content, "mean");
+  const std::vector<double> deviations = numbers_of(content, "deviation");
   const bool all_positive =
       std::ranges::all_of(deviations, [](double deviation) { return deviation > 0; });
   if (means.empty() || means.size() != deviations.size() || !all_positive) {
-    throw refusal(file.string() + ": normalization.deviation",
-                  content.at("deviation").dump(), "numbers above 0, as many as means");
+    content.refuse("deviation", "numbers above 0, as many as means");
   }
   Normalization normalization{.moments = {}};
   for (std::size_t c = 0; c < means.size(); ++c) {
@@ -54,10 +51,10 @@ json as_json(const LossSum& sum) {
   return {{"loss", sum.loss}, {"correct", sum.correct}, {"samples", sum.samples}};
 }
 
-LossSum loss_sum_from(const json& content) {
-  return {.loss = content.at("loss"),
-          .correct = content.at("correct"),
-          .samples = content.at("samples")};
+LossSum loss_sum_from(const JsonObject& content) {
+  return {.loss = content.number("loss"),
+          .correct = content.whole("correct"),
+          .samples = content.whole("samples")};
 }
 
 json as_json(const std::optional<BestMark>& best) {
@@ -65,11 +62,12 @@ json as_json(const std::optional<BestMark>& best) {
   return {{"value", best->value}, {"step", best->step}, {"epoch", best->epoch}};
 }
 
-std::optional<BestMark> best_from(const json& content) {
-  if (content.is_null()) return std::nullopt;
-  return BestMark{.value = content.at("value"),
-                  .step = content.at("step"),
-                  .epoch = content.at("epoch")};
+std::optional<BestMark> best_from(const JsonObject& content) {
+  if (content.field("best").is_null()) return std::nullopt;
+  const JsonObject best = content.object("best");
+  return BestMark{.value = best.number("value"),
+                  .step = best.whole("step"),
+                  .epoch = best.count("epoch")};
 }
 
 }  // namespace
@@ -94,24 +92,23 @@ json to_json(const CheckpointState& state) {
 }
 
 CheckpointState state_from_json(const json& content, const std::filesystem::path& file) {
-  try {
-    return {.model = content.at("model"),
-            .data = content.at("data"),
-            .step = content.at("step"),
-            .epoch = content.at("epoch"),
-            .samples = content.at("samples"),
-            .evaluated = content.at("evaluated"),
-            .seed = content.at("seed"),
-            .microbatches = content.at("lanes"),
-            .learning_rate = content.at("learning_rate"),
-            .normalization = normalization_from(content.at("normalization"), file),
-            .epoch_sum = loss_sum_from(content.at("epoch_sum")),
-            .best = best_from(content.at("best")),
-            .course = policy_state_from_json(content.at("course")),
-            .updates = content.value("updates", json())};
-  } catch (const json::exception& error) {
-    throw refusal(file.string(), error.what(), "the fields that convoy writes");
-  }
+  const JsonObject state(content, {.where = file,
+                                   .expected = "the fields that convoy writes",
+                                   .hint = "use another checkpoint"});
+  return {.model = state.text("model"),
+          .data = state.text("data"),
+          .step = state.whole("step"),
+          .epoch = state.count("epoch"),
+          .samples = state.whole("samples"),
+          .evaluated = state.boolean("evaluated"),
+          .seed = state.whole("seed"),
+          .microbatches = state.whole("lanes", 1),
+          .learning_rate = state.number("learning_rate"),
+          .normalization = normalization_from(state.object("normalization")),
+          .epoch_sum = loss_sum_from(state.object("epoch_sum")),
+          .best = best_from(state),
+          .course = policy_state_from_json(state.object("course")),
+          .updates = content.value("updates", json())};
 }
 
 }  // namespace convoy

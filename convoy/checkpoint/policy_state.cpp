@@ -14,9 +14,9 @@ json best_of(const std::optional<double>& best) {
   return best ? json(*best) : json(nullptr);
 }
 
-std::optional<double> best_value_from(const json& best) {
-  if (best.is_null()) return std::nullopt;
-  return best.get<double>();
+std::optional<double> best_value_from(const JsonObject& of) {
+  if (of.field("best").is_null()) return std::nullopt;
+  return of.number("best");
 }
 
 }  // namespace
@@ -34,17 +34,17 @@ nlohmann::ordered_json to_json(const PolicyState& state) {
           {"averaged", state.averaged}};
 }
 
-PolicyState policy_state_from_json(const nlohmann::ordered_json& json) {
-  const auto& plateau = json.at("plateau");
-  const auto& early_stop = json.at("early_stop");
-  return {.plateau = {.factor = plateau.at("factor").get<double>(),
-                      .best = best_value_from(plateau.at("best")),
-                      .without_better = plateau.at("without_better").get<int>(),
-                      .cooling = plateau.at("cooling").get<int>()},
-          .early_stop = {.best = best_value_from(early_stop.at("best")),
-                         .best_epoch = early_stop.at("best_epoch").get<int>(),
-                         .without_better = early_stop.at("without_better").get<int>()},
-          .averaged = json.at("averaged").get<std::size_t>()};
+PolicyState policy_state_from_json(const JsonObject& course) {
+  const JsonObject plateau = course.object("plateau");
+  const JsonObject early_stop = course.object("early_stop");
+  return {.plateau = {.factor = plateau.positive("factor", 1),
+                      .best = best_value_from(plateau),
+                      .without_better = plateau.count("without_better"),
+                      .cooling = plateau.count("cooling")},
+          .early_stop = {.best = best_value_from(early_stop),
+                         .best_epoch = early_stop.count("best_epoch"),
+                         .without_better = early_stop.count("without_better")},
+          .averaged = course.whole("averaged")};
 }
 
 }  // namespace convoy

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 
+#include "convoy/base/json.h"
 #include "convoy/optimizer/early_stop.h"
 #include "convoy/optimizer/plateau.h"
 
@@ -23,7 +24,7 @@ struct PolicyState {
 
 /// Written and read again, the state is equal to the last bit.
 nlohmann::ordered_json to_json(const PolicyState& state);
-/// Throws nlohmann's json::exception if it is something else.
-PolicyState policy_state_from_json(const nlohmann::ordered_json& json);
+/// Throws InputError of kind `data`, naming the field, if it is something else.
+PolicyState policy_state_from_json(const JsonObject& course);
 
 }  // namespace convoy

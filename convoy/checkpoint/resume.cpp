@@ -7,9 +7,9 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/exit_code.h"
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint.h"
-#include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/system/file.h"
 
@@ -23,26 +23,44 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// Whether the run has come to its end. One that was stopped or killed has not.
+/// Whether the run has come to its end. One that was stopped or killed has not. Throws
+/// InputError if its summary is not one of convoy's.
 bool is_done(const fs::path& run) {
-  const fs::path summary = run / "summary.json";
-  if (!is_there(summary)) return false;
-  const auto content = nlohmann::json::parse(read_text(summary), nullptr, false);
-  if (!content.is_object() || !content.contains("exit")) return false;
-  const int code = content["exit"].value("code", static_cast<int>(ExitCode::bug));
-  return code == static_cast<int>(ExitCode::done);
+  const fs::path path = run / "summary.json";
+  if (!is_there(path)) return false;
+  const JsonSource source{.where = path, .expected = "a summary that convoy has written"};
+  const auto content = parse_json(read_text(path, kMostJsonBytes), source);
+  const JsonObject summary(content, source);
+  if (!summary.contains("exit")) return false;
+  return summary.object("exit").count("code") == static_cast<int>(ExitCode::done);
+}
+
+bool could_resume(const fs::path& run) {
+  return is_there(run / kConfigFile) && !list_checkpoints(run).empty() && !is_done(run) &&
+         !RunFolder::is_in_use(run);
+}
+
+/// Calls `look`, whose result one odd folder among many does not decide.
+template <class Look>
+void look_into(const fs::path& run, const OnDamaged& on_odd, const Look& look) {
+  try {
+    look();
+  } catch (const InputError& error) {
+    const std::string text =
+        fmt::format("train.resume=auto passes over {}: {}", run.string(), error.what());
+    if (on_odd) on_odd(text);
+  }
 }
 
 /// Those in a folder that could go on, newest first.
-std::vector<fs::path> unfinished_runs(const fs::path& dir) {
+std::vector<fs::path> unfinished_runs(const fs::path& dir, const OnDamaged& on_odd) {
   std::vector<fs::path> runs;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(dir, ignored)) {
     const fs::path& run = entry.path();
-    if (is_there(run / kConfigFile) && !list_checkpoints(run).empty() && !is_done(run) &&
-        !RunFolder::is_in_use(run)) {
-      runs.push_back(run);
-    }
+    look_into(run, on_odd, [&] {
+      if (could_resume(run)) runs.push_back(run);
+    });
   }
   std::ranges::sort(runs, std::greater(), [](const fs::path& run) {
     std::error_code none;
@@ -59,11 +77,19 @@ ResumeSource from_run(const fs::path& run) {
   return source;
 }
 
-std::optional<ResumeSource> automatic(const RunSettings& settings) {
-  if (settings.name.empty()) {
-    const std::vector<fs::path> runs = unfinished_runs(settings.dir);
-    return runs.empty() ? std::nullopt : std::optional(from_run(runs.front()));
+std::optional<ResumeSource> newest_unfinished(const fs::path& dir,
+                                              const OnDamaged& on_odd) {
+  std::optional<ResumeSource> source;
+  for (const fs::path& run : unfinished_runs(dir, on_odd)) {
+    look_into(run, on_odd, [&] { source = from_run(run); });
+    if (source) break;
   }
+  return source;
+}
+
+std::optional<ResumeSource> automatic(const RunSettings& settings,
+                                      const OnDamaged& on_odd) {
+  if (settings.name.empty()) return newest_unfinished(settings.dir, on_odd);
   const fs::path run = fs::path(settings.dir) / settings.name;
   if (!is_run_folder(run)) return std::nullopt;
   if (!list_checkpoints(run).empty()) return from_run(run);
@@ -77,10 +103,11 @@ bool is_run_folder(const fs::path& path) {
   return fs::is_directory(path, ignored) && !is_there(path / kManifestFile);
 }
 
-std::optional<ResumeSource> find_resume_source(const Settings& settings) {
+std::optional<ResumeSource> find_resume_source(const Settings& settings,
+                                               const OnDamaged& on_odd) {
   const std::string& resume = settings.train.resume;
   if (resume.empty()) return std::nullopt;
-  if (resume == "auto") return automatic(settings.run);
+  if (resume == "auto") return automatic(settings.run, on_odd);
   if (!is_there(fs::path(resume) / kManifestFile)) return from_run(resume);
   verify_checkpoint(resume);
   return ResumeSource{.checkpoint = fs::canonical(resume), .run = {}, .damaged = {}};

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/settings/settings.h"
 
 namespace convoy {
@@ -31,8 +32,10 @@ struct ResumeSource {
 };
 
 /// Nothing if the run is to begin from the start. Throws InputError if what is named has
-/// no whole checkpoint.
-std::optional<ResumeSource> find_resume_source(const Settings& settings);
+/// no whole checkpoint. Of runs that nobody named, those that are odd are passed over,
+/// and `on_odd` hears why.
+std::optional<ResumeSource> find_resume_source(const Settings& settings,
+                                               const OnDamaged& on_odd = {});
 
 /// Whether the path is a run's folder, as opposed to a checkpoint's, or none.
 bool is_run_folder(const std::filesystem::path& path);

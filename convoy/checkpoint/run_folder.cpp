@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
+#include "convoy/base/printable.h"
 #include "convoy/system/append_file.h"
 #include "convoy/system/descriptor.h"
 #include "convoy/system/file.h"
@@ -75,9 +77,20 @@ void check_name(const std::string& name) {
   }
 }
 
-bool is_after(const nlohmann::json& record, std::size_t step, bool evaluated) {
-  const auto of = record.value("step", std::size_t{0});
-  return of > step || (of == step && !evaluated && record.value("kind", "") != "step");
+/// The record of a line; null if the line is no JSON, which is nobody's record.
+nlohmann::ordered_json parse_record(const std::string& line, const JsonSource& source) {
+  try {
+    return parse_json(line, source);
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
+/// Throws InputError for a record whose step or kind is of another type.
+bool is_after(const JsonObject& record, std::size_t step, bool evaluated) {
+  const std::uint64_t of = record.contains("step") ? record.whole("step") : 0;
+  const std::string kind = record.contains("kind") ? record.text("kind") : "";
+  return of > step || (of == step && !evaluated && kind != "step");
 }
 
 /// The folder, held for this process alone; nothing (-1) if another one holds it. Where a
@@ -159,9 +172,15 @@ std::size_t RunFolder::forget_after(std::size_t step, bool evaluated) {
   std::istringstream lines(read_text(path));
   std::string kept;
   std::size_t forgotten = 0;
+  std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
-    const auto record = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    const bool later = record.is_object() && is_after(record, step, evaluated);
+    const JsonSource source{
+        .where = fmt::format("{}:{}", path.string(), ++number),
+        .expected = "a record that convoy has written",
+        .hint = "remove the line, or go on from the checkpoint in a new folder"};
+    const auto record = parse_record(line, source);
+    const bool later =
+        record.is_object() && is_after(JsonObject(record, source), step, evaluated);
     if (later) ++forgotten;
     if (!later) kept += line + "\n";
   }
@@ -194,7 +213,7 @@ void RunFolder::record(const nlohmann::ordered_json& line) {
 void RunFolder::log(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   const std::string time = local_time(std::time(nullptr), "%Y-%m-%d %H:%M:%S");
-  files_->log.append(fmt::format("{}  {}", time, line));
+  files_->log.append(fmt::format("{}  {}", time, printable(line)));
   files_->log.flush();
 }
 

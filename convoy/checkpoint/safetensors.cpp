@@ -32,6 +32,7 @@ struct CloseFile {
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
 File open_file(const std::string& path) {
+  expect_regular_file(path);
   File file(std::fopen(path.c_str(), "rbe"));
   if (!file) throw storage_error(path, "read this file", errno);
   return file;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/system/file.h"
 
 namespace convoy {
@@ -141,15 +142,18 @@ void write_profile(const CostProfile& profile, const std::filesystem::path& path
 }
 
 CostProfile read_profile(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
+  const JsonSource source{
+      .where = path,
+      .expected = "a profile that convoy simulate --predict has written",
+      .hint = "remove the file, and it is measured anew"};
+  const json content = parse_json(read_text(path, kMostJsonBytes), source);
   try {
-    return from_json(json::parse(text));
+    return from_json(content);
   } catch (const std::exception& error) {
-    throw InputError(InputKind::data,
-                     {.where = path.string(),
-                      .found = error.what(),
-                      .expected = "a profile that convoy simulate --predict has written",
-                      .hint = "remove the file, and it is measured anew"});
+    throw InputError(InputKind::data, {.where = source.where,
+                                       .found = error.what(),
+                                       .expected = source.expected,
+                                       .hint = source.hint});
   }
 }
 

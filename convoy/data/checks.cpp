@@ -30,11 +30,9 @@ void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
       fmt::format("labels from 0 to {}", classes - 1));
 }
 
-std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where) {
+void expect_room_for(unsigned __int128 bytes, const std::string& where) {
   const std::uint64_t available = available_memory_bytes();
-  if (bytes <= available) {
-    return std::vector<std::uint8_t>(static_cast<std::size_t>(bytes));
-  }
+  if (bytes <= available) return;
   constexpr unsigned __int128 kMost = std::numeric_limits<std::uint64_t>::max();
   const auto shown = static_cast<std::uint64_t>(std::min(bytes, kMost));
   throw InputError(InputKind::storage,
@@ -42,6 +40,11 @@ std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& w
                     .found = "images of " + human_bytes(shown),
                     .expected = "at most " + human_bytes(available) + ", the free memory",
                     .hint = ""});
+}
+
+std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where) {
+  expect_room_for(bytes, where);
+  return std::vector<std::uint8_t>(static_cast<std::size_t>(bytes));
 }
 
 std::string to_text(const Shape& shape) {

@@ -23,8 +23,12 @@ InputError bad_data(const std::string& where, const std::string& found,
 void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
                   const std::string& where);
 
+/// Throws InputError of kind `storage` if the machine has not so much memory to give for
+/// content that `where` says is this long.
+void expect_room_for(unsigned __int128 bytes, const std::string& where);
+
 /// Memory for content that `where` says is this long.
-/// Throws InputError of kind `storage` if the machine has not that much to give.
+/// Throws as expect_room_for().
 std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where);
 
 /// "3 x 32 x 32".

@@ -71,7 +71,7 @@ Dataset read_cifar(const std::filesystem::path& folder,
   for (const DataFile& file : files) bytes += file.bytes;
   collector.reserve(bytes);
   for (const DataFile& file : files) {
-    collector.add(PlainFile(file_in(folder, file)), file);
+    collector.add(PlainFile(file_in(folder, file), file.bytes + kUnpackedSlack), file);
   }
   return collector.finish(classes);
 }

@@ -15,7 +15,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kFileLimit = std::size_t{1} << 36;
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 constexpr const char* kExpected = "a complete gzip file";
 constexpr const char* kHint = "bring the file again";
 
@@ -35,11 +35,12 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  std::vector<std::byte> run() {
-    while (!rest_.empty()) {
+  /// To the end, or until there are `enough` bytes.
+  std::vector<std::byte> run(std::size_t enough = kNoLimit) {
+    while (!rest_.empty() && plain_.size() < enough) {
       if (!is_gzip(rest_)) refuse(where_, with_commas(rest_.size()) + " bytes too many");
       inflateReset(&stream_);
-      while (!step()) {
+      while (plain_.size() < enough && !step()) {
       }
     }
     return std::move(plain_);
@@ -95,18 +96,25 @@ std::vector<std::byte> gunzip(std::span<const std::byte> packed, const std::stri
   return Inflater(packed, where, limit).run();
 }
 
+std::vector<std::byte> gunzip_beginning(std::span<const std::byte> packed,
+                                        const std::string& where, std::size_t count) {
+  std::vector<std::byte> bytes = Inflater(packed, where, kNoLimit).run(count);
+  bytes.resize(std::min(bytes.size(), count));
+  return bytes;
+}
+
 std::vector<std::byte> plain_bytes(std::vector<std::byte> bytes, const std::string& where,
                                    std::size_t limit) {
   return is_gzip(bytes) ? gunzip(bytes, where, limit) : std::move(bytes);
 }
 
-std::vector<std::byte> read_plain(const std::filesystem::path& path) {
-  return plain_bytes(read_bytes(path), path.string(), kFileLimit);
+std::vector<std::byte> read_plain(const std::filesystem::path& path, std::size_t limit) {
+  return plain_bytes(read_bytes(path), path.string(), limit);
 }
 
-PlainFile::PlainFile(const std::filesystem::path& path)
+PlainFile::PlainFile(const std::filesystem::path& path, std::size_t limit)
     : path_(path.string()), file_(path) {
-  if (is_gzip(file_.bytes())) unpacked_ = gunzip(file_.bytes(), path_, kFileLimit);
+  if (is_gzip(file_.bytes())) unpacked_ = gunzip(file_.bytes(), path_, limit);
 }
 
 std::span<const std::uint8_t> PlainFile::bytes() const {

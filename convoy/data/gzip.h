@@ -24,17 +24,26 @@ bool is_gzip(std::span<const std::byte> bytes);
 std::vector<std::byte> gunzip(std::span<const std::byte> packed, const std::string& where,
                               std::size_t limit);
 
+/// The first `count` bytes, or all if there are fewer, of what a gzip file unpacks to;
+/// the rest is not looked at. Throws as gunzip().
+std::vector<std::byte> gunzip_beginning(std::span<const std::byte> packed,
+                                        const std::string& where, std::size_t count);
+
 /// `bytes` themselves, or what they unpack to if they are gzip.
 std::vector<std::byte> plain_bytes(std::vector<std::byte> bytes, const std::string& where,
                                    std::size_t limit);
 
-/// A file's content, unpacked if it is gzip.
-std::vector<std::byte> read_plain(const std::filesystem::path& path);
+/// How much longer than it should be a file may be unpacked, so that its size can be
+/// told.
+inline constexpr std::size_t kUnpackedSlack = std::size_t{1} << 20;
+
+/// A file's content, unpacked if it is gzip, to at most `limit` bytes.
+std::vector<std::byte> read_plain(const std::filesystem::path& path, std::size_t limit);
 
 /// The same, mapped instead of read if it is not gzip.
 class PlainFile {
  public:
-  explicit PlainFile(const std::filesystem::path& path);
+  PlainFile(const std::filesystem::path& path, std::size_t limit);
 
   const std::string& path() const { return path_; }
   std::span<const std::uint8_t> bytes() const;

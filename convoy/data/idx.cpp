@@ -11,6 +11,7 @@
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
+#include "convoy/system/mapped_file.h"
 
 namespace convoy {
 namespace {
@@ -23,21 +24,7 @@ constexpr std::uint32_t kLabels = 0x00000801;
   throw bad_data(where, found, expected);
 }
 
-/// A file's header and the bytes after it.
-struct IdxFile {
-  std::string path;
-  std::vector<std::byte> content;
-  std::array<std::uint32_t, 3> extents{1, 1, 1};
-  std::size_t header = 0;
-
-  std::uint32_t count() const { return extents[0]; }
-  std::span<const std::uint8_t> body() const {
-    return {reinterpret_cast<const std::uint8_t*>(content.data()) + header,
-            content.size() - header};
-  }
-};
-
-std::uint32_t big_endian(const std::vector<std::byte>& bytes, std::size_t at) {
+std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = at; i < at + 4; ++i) {
     value = value << 8 | std::to_integer<std::uint32_t>(bytes[i]);
@@ -45,51 +32,94 @@ std::uint32_t big_endian(const std::vector<std::byte>& bytes, std::size_t at) {
   return value;
 }
 
-void check_magic(const IdxFile& file, std::uint32_t magic) {
+void check_magic(const std::string& path, std::span<const std::byte> content,
+                 std::uint32_t magic) {
   const auto expected = fmt::format("an idx file of {} (it begins with {:#010x})",
                                     magic == kImages ? "images" : "labels", magic);
-  const std::size_t size = file.content.size();
-  if (size == 0) refuse(file.path, "an empty file", expected);
-  if (size < 4) refuse(file.path, fmt::format("{} bytes", size), expected);
-  const std::uint32_t found = big_endian(file.content, 0);
+  if (content.empty()) refuse(path, "an empty file", expected);
+  if (content.size() < 4) refuse(path, fmt::format("{} bytes", content.size()), expected);
+  const std::uint32_t found = big_endian(content, 0);
   if (found != magic) {
-    refuse(file.path, fmt::format("a file that begins with {:#010x}", found), expected);
+    refuse(path, fmt::format("a file that begins with {:#010x}", found), expected);
   }
 }
 
-void check_size(const IdxFile& file) {
-  // Three 32-bit extents: 96 bits hold the product, whatever the header claims.
-  unsigned __int128 body = 1;
-  for (const std::uint32_t extent : file.extents) body *= extent;
-  if (body == 0) refuse(file.path, "no samples", "at least one sample");
-  const std::size_t found = file.body().size();
-  if (body == found) return;
-  refuse(file.path, fmt::format("{} bytes after the header", with_commas(found)),
-         fmt::format("{} x {} x {} bytes, as its header says", file.extents[0],
-                     file.extents[1], file.extents[2]));
-}
+/// A file's header and the bytes after it.
+class IdxFile {
+ public:
+  IdxFile(const std::filesystem::path& path, std::uint32_t magic)
+      : path_(path.string()), file_(path), is_packed_(is_gzip(file_.bytes())) {
+    read_header(magic);
+    // What is packed is unpacked as far as the header says: a byte more is too much.
+    if (is_packed_) unpacked_ = gunzip_beginning(file_.bytes(), path_, whole_size() + 1);
+    check_size();
+  }
 
-IdxFile read_file(const std::filesystem::path& path, std::uint32_t magic) {
-  IdxFile file{.path = path.string(), .content = read_plain(path)};
-  check_magic(file, magic);
-  const std::size_t dimensions = magic & 0xff;
-  file.header = 4 + 4 * dimensions;
-  if (file.content.size() < file.header) {
-    refuse(file.path, fmt::format("{} bytes", file.content.size()),
-           fmt::format("a header of {} bytes", file.header));
+  const std::string& path() const { return path_; }
+  std::uint32_t count() const { return extents_[0]; }
+  int height() const { return static_cast<int>(extents_[1]); }
+  int width() const { return static_cast<int>(extents_[2]); }
+  std::span<const std::uint8_t> body() const {
+    const std::span<const std::byte> after = content().subspan(header_);
+    return {reinterpret_cast<const std::uint8_t*>(after.data()), after.size()};
   }
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    file.extents[i] = big_endian(file.content, 4 + 4 * i);
+
+ private:
+  std::span<const std::byte> content() const {
+    return is_packed_ ? std::span<const std::byte>(unpacked_) : file_.bytes();
   }
-  check_size(file);
-  return file;
-}
+
+  void read_header(std::uint32_t magic) {
+    const std::size_t dimensions = magic & 0xff;
+    header_ = 4 + 4 * dimensions;
+    if (is_packed_) unpacked_ = gunzip_beginning(file_.bytes(), path_, header_);
+    check_magic(path_, content(), magic);
+    if (content().size() < header_) {
+      refuse(path_, fmt::format("{} bytes", content().size()),
+             fmt::format("a header of {} bytes", header_));
+    }
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      extents_[i] = big_endian(content(), 4 + 4 * i);
+    }
+  }
+
+  /// Three 32-bit extents: 96 bits hold the product, whatever the header claims.
+  unsigned __int128 body_size() const {
+    unsigned __int128 size = 1;
+    for (const std::uint32_t extent : extents_) size *= extent;
+    return size;
+  }
+
+  /// Throws InputError if the machine has not that much to give.
+  std::size_t whole_size() const {
+    expect_room_for(body_size(), path_);
+    return header_ + static_cast<std::size_t>(body_size());
+  }
+
+  void check_size() const {
+    if (body_size() == 0) refuse(path_, "no samples", "at least one sample");
+    const std::size_t found = body().size();
+    if (body_size() == found) return;
+    refuse(path_,
+           fmt::format("{} bytes after the header{}", with_commas(found),
+                       is_packed_ && found > body_size() ? " or more" : ""),
+           fmt::format("{} x {} x {} bytes, as its header says", extents_[0], extents_[1],
+                       extents_[2]));
+  }
+
+  std::string path_;
+  MappedFile file_;
+  bool is_packed_;
+  std::vector<std::byte> unpacked_;  // of a gzip file
+  std::array<std::uint32_t, 3> extents_{1, 1, 1};
+  std::size_t header_ = 0;
+};
 
 void check_counts(const IdxFile& images, const IdxFile& labels) {
   if (images.count() == labels.count()) return;
-  refuse(labels.path, with_commas(labels.count()) + " labels",
+  refuse(labels.path(), with_commas(labels.count()) + " labels",
          fmt::format("{} labels, one for each image of {}", with_commas(images.count()),
-                     images.path));
+                     images.path()));
 }
 
 std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
@@ -101,13 +131,12 @@ std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
 Dataset read_idx(const std::filesystem::path& images_path,
                  const std::filesystem::path& labels_path,
                  const std::vector<std::string>& classes) {
-  const IdxFile images = read_file(images_path, kImages);
-  const IdxFile labels = read_file(labels_path, kLabels);
+  const IdxFile images(images_path, kImages);
+  const IdxFile labels(labels_path, kLabels);
   check_counts(images, labels);
-  check_labels(labels.body(), classes.size(), labels.path);
+  check_labels(labels.body(), classes.size(), labels.path());
   return {.name = "",
-          .shape = {1, static_cast<int>(images.extents[1]),
-                    static_cast<int>(images.extents[2])},
+          .shape = {1, images.height(), images.width()},
           .classes = classes,
           .images = copy(images.body()),
           .labels = copy(labels.body())};

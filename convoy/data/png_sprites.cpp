@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
@@ -19,15 +20,18 @@ namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
-json parse_list(const PlainFile& file) try {
-  json list = json::parse(file.bytes().begin(), file.bytes().end());
+constexpr std::size_t kMostPngBytes = std::size_t{1} << 30;  // unpacked from gzip
+
+json parse_list(const PlainFile& file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  json list = parse_json(text, {.where = file.path(),
+                                .expected = "a JSON list of labels",
+                                .hint = "bring the file again"});
   if (list.is_array()) return list;
   throw bad_data(file.path(), "JSON that is no list", "a JSON list of labels");
-} catch (const json::parse_error& error) {
-  throw bad_data(file.path(), fmt::format("no JSON at byte {}", error.byte),
-                 "a JSON list of labels", "bring the file again");
 }
 
 std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes) {
@@ -89,13 +93,13 @@ std::size_t read_png_sprite(const PlainFile& file, std::span<std::uint8_t> image
 
 Dataset read_png_sprites(const fs::path& folder, const std::vector<DataFile>& files,
                          const std::vector<std::string>& classes) {
-  const PlainFile label_file(file_in(folder, files.back()));
+  const PlainFile label_file(file_in(folder, files.back()), kMostJsonBytes);
   std::vector<std::uint8_t> labels = read_labels(label_file, classes.size());
   std::vector<std::uint8_t> images =
       room_for(labels.size() * kSmallColourShape.size(), label_file.path());
   std::size_t count = 0;
   for (const DataFile& file : std::span(files).first(files.size() - 1)) {
-    count += read_png_sprite(PlainFile(file_in(folder, file)),
+    count += read_png_sprite(PlainFile(file_in(folder, file), kMostPngBytes),
                              std::span(images).subspan(count * kSmallColourShape.size()));
   }
   if (count != labels.size()) refuse_counts(label_file.path(), labels.size(), count);

@@ -93,7 +93,8 @@ void verify_content(std::span<const std::byte> content, const DataFile& file,
 void verify_files(const DataPlace& place, const std::string& hint) {
   for (const DataFile& file : place.form->files()) {
     const std::filesystem::path path = file_in(place.folder, file);
-    verify_content(std::as_bytes(PlainFile(path).bytes()), file, path.string(), hint);
+    const PlainFile content(path, file.bytes + kUnpackedSlack);
+    verify_content(std::as_bytes(content.bytes()), file, path.string(), hint);
     if (place.form->format == Format::compact) verify_convoy_format(path, hint);
   }
 }

@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <chrono>
 
 #include "convoy/base/error.h"
+#include "convoy/base/unix_time.h"
 #include "convoy/events/histogram.h"
 #include "convoy/events/messages.h"
+#include "convoy/system/host_name.h"
 
 namespace convoy {
 namespace {
@@ -22,15 +23,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 constexpr std::int64_t kNone = -1;
 
-double now() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
-}
-
-std::string host_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
-  std::string host = name;
+/// The machine's name as part of a file's.
+std::string host_in_file_name() {
+  std::string host = host_name();
   std::ranges::replace(host, '/', '_');
   return host;
 }
@@ -59,14 +54,15 @@ std::int64_t last_seconds_in(const fs::path& folder) {
 /// clock that was ahead.
 fs::path new_path(const fs::path& folder, std::int64_t last_seconds) {
   static std::atomic<int> files = 0;
-  const auto seconds = std::max(static_cast<std::int64_t>(now()), last_seconds + 1);
-  return folder / fmt::format("{}{:010}.{}.{}.{}", kPrefix, seconds, host_name(),
+  const auto seconds =
+      std::max(static_cast<std::int64_t>(unix_seconds()), last_seconds + 1);
+  return folder / fmt::format("{}{:010}.{}.{}.{}", kPrefix, seconds, host_in_file_name(),
                               ::getpid(), files++);
 }
 
 messages::Event event_of(std::size_t step) {
   messages::Event event;
-  event.set_wall_time(now());
+  event.set_wall_time(unix_seconds());
   event.set_step(static_cast<std::int64_t>(step));
   return event;
 }
@@ -130,12 +126,13 @@ void EventWriter::start_session(const Hparams& hparams,
                              const messages::HParamsPluginData& data) {
     file_.append(summary_of(0, tag, messages::hparams(data)).SerializeAsString());
   };
-  append("_hparams_/experiment", messages::experiment(hparams, metrics, now()));
-  append("_hparams_/session_start_info", messages::session_start(hparams, now()));
+  append("_hparams_/experiment", messages::experiment(hparams, metrics, unix_seconds()));
+  append("_hparams_/session_start_info",
+         messages::session_start(hparams, unix_seconds()));
 }
 
 void EventWriter::end_session(bool success) {
-  const messages::HParamsPluginData data = messages::session_end(success, now());
+  const messages::HParamsPluginData data = messages::session_end(success, unix_seconds());
   file_.append(summary_of(0, "_hparams_/session_end_info", messages::hparams(data))
                    .SerializeAsString());
 }

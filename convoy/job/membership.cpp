@@ -8,6 +8,7 @@
 #include "convoy/base/sha256.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/job/token.h"
+#include "convoy/system/host_name.h"
 #include "convoy/wire/socket.h"
 
 namespace convoy {

@@ -2,47 +2,42 @@
 
 #include "convoy/launch/console.h"
 
-#include <unistd.h>
-
 #include <cerrno>
+#include <span>
 #include <string>
 
 #include "convoy/base/printable.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
-namespace {
 
-void write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+void Console::write_out(std::string_view text) {
+  const int cause = write_all(out_, std::as_bytes(std::span(text)));
+  if (cause != 0 && cause != EPIPE && lost_output_ == 0) lost_output_ = cause;
 }
-
-}  // namespace
 
 void Console::line(Stream stream, std::string_view prefix, std::string_view text) {
   if (closed_) return;
   wipe_bar();
   const std::string whole = std::string(prefix) + printable(text) + '\n';
-  write_all(stream == Stream::out ? out_ : err_, whole);
+  if (stream == Stream::out) return write_out(whole);
+  write_all(err_, std::as_bytes(std::span(whole)));
 }
 
 void Console::pass(std::string_view bytes) {
   if (closed_ || bytes.empty()) return;
-  write_all(out_, bytes);
+  write_out(bytes);
   in_line_ = bytes.back() != '\n' && !bytes.ends_with(kWipe);
 }
 
 void Console::say(std::string_view text) {
   wipe_bar();
-  write_all(err_, printable(text));
+  const std::string whole = printable(text);
+  write_all(err_, std::as_bytes(std::span(whole)));
 }
 
 void Console::wipe_bar() {
-  if (terminal_ && in_line_) write_all(out_, kWipe);
+  if (terminal_ && in_line_) write_out(kWipe);
   in_line_ = false;
 }
 

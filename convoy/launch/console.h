@@ -15,7 +15,7 @@ enum class Stream { out, err };
 
 class Console {
  public:
-  /// Descriptors that must stay open. A failed write is ignored.
+  /// Descriptors that must stay open. A failed write ends nothing.
   Console(int out, int err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
 
   bool is_terminal() const { return terminal_; }
@@ -32,13 +32,19 @@ class Console {
   /// A last message to stderr.
   void say(std::string_view text);
 
+  /// errno of the first write to the output that failed; 0: none has. A reader that went
+  /// away is no failure.
+  int lost_output() const { return lost_output_; }
+
  private:
   void wipe_bar();
+  void write_out(std::string_view text);
 
   int out_, err_;
   bool terminal_;
   bool in_line_ = false;  // the terminal's cursor is behind a bar
   bool closed_ = false;
+  int lost_output_ = 0;
 };
 
 /// The escape sequence that wipes a line, by which a bar is drawn over.

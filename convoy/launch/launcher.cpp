@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -176,7 +177,10 @@ ExitCode launch(const LaunchOptions& options) {
   session->leave();
   constexpr auto kToLeave = std::chrono::seconds(3);  // for the other nodes
   if (service) service->wait_until_all_left(kToLeave);
-  return code;
+  if (code != ExitCode::done || console.lost_output() == 0) return code;
+  console.say(fmt::format("convoy: cannot write: standard output: {}\n",
+                          std::strerror(console.lost_output())));
+  return ExitCode::cannot_read_write;
 }
 
 }  // namespace convoy

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 
 namespace convoy {
@@ -183,7 +184,7 @@ void Progress::update(const ProgressState& state) {
 }
 
 void Progress::line(std::string_view text) {
-  if (has_lines()) write_line(text);
+  if (has_lines()) write_line(printable(text));
 }
 
 void Progress::record(std::string_view json) {

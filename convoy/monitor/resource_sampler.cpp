@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "convoy/base/unix_time.h"
 #include "convoy/system/quiet_thread.h"
 
 namespace convoy {
@@ -13,12 +14,6 @@ namespace {
 
 double percent_of(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
-}
-
-double now() {
-  return std::chrono::duration<double>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -74,7 +69,7 @@ void ResourceSampler::add_row() {
   watch_.restart();
   const bool told = throttled_before_ >= 0;
   rows_.push_back(
-      {.time = now(),
+      {.time = unix_seconds(),
        .rank = rank_,
        .user_percent = percent_of(usage_.user_seconds - before.user_seconds, seconds),
        .system_percent =

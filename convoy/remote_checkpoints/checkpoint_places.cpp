@@ -5,18 +5,22 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kMostDigits = 19;  // fit into 64 bits
 
+constexpr const char* kPointerForm = R"({"checkpoint": "00000120", "step": 120})";
+constexpr const char* kPointerHint = "name a checkpoint: .../checkpoints/<step>";
+
 InputError damaged_pointer(const S3Location& pointer, const std::string& found) {
   return {InputKind::data,
           {.where = pointer.text(),
            .found = found,
-           .expected = R"({"checkpoint": "00000120", "step": 120})",
-           .hint = "name a checkpoint: .../checkpoints/<step>"}};
+           .expected = kPointerForm,
+           .hint = kPointerHint}};
 }
 
 }  // namespace
@@ -45,12 +49,13 @@ std::string pointer_text(const std::string& step_name) {
          "\n";
 }
 
-std::string pointed_at(std::string_view text, const S3Location& pointer) try {
-  const std::string name = nlohmann::json::parse(text).at("checkpoint");
+std::string pointed_at(std::string_view text, const S3Location& pointer) {
+  const JsonSource source{
+      .where = pointer.text(), .expected = kPointerForm, .hint = kPointerHint};
+  const auto content = parse_json(text, source);
+  const std::string name = JsonObject(content, source).text("checkpoint");
   if (!is_step_name(name)) throw damaged_pointer(pointer, "'" + name + "'");
   return name;
-} catch (const nlohmann::json::exception& error) {
-  throw damaged_pointer(pointer, error.what());
 }
 
 }  // namespace convoy

@@ -5,16 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 
 namespace convoy {
 namespace {
 
+constexpr const char* kExpected = "a checkpoint's manifest as convoy writes it";
+constexpr const char* kHint = "use another checkpoint";
+
 InputError damaged(const std::string& where, const std::string& found) {
   return {InputKind::data,
-          {.where = where,
-           .found = found,
-           .expected = "a checkpoint's manifest as convoy writes it",
-           .hint = "use another checkpoint"}};
+          {.where = where, .found = found, .expected = kExpected, .hint = kHint}};
 }
 
 /// No way out of the folder, nothing hidden, not the manifest itself.
@@ -34,20 +35,20 @@ bool is_sha256(const std::string& text) {
 }  // namespace
 
 std::vector<ManifestFile> parse_manifest(std::string_view text,
-                                         const std::string& where) try {
+                                         const std::string& where) {
+  const JsonSource source{.where = where, .expected = kExpected, .hint = kHint};
+  const auto manifest = parse_json(text, source);
+  const JsonObject entries = JsonObject(manifest, source).object("files");
   std::vector<ManifestFile> files;
-  const auto manifest = nlohmann::ordered_json::parse(text);
-  for (const auto& [name, entry] : manifest.at("files").items()) {
-    files.push_back({.name = name,
-                     .bytes = entry.at("bytes").get<std::uint64_t>(),
-                     .sha256 = entry.at("sha256").get<std::string>()});
+  for (const auto& [name, ignored] : manifest.at("files").items()) {
+    const JsonObject entry = entries.object(name);
+    files.push_back(
+        {.name = name, .bytes = entry.whole("bytes"), .sha256 = entry.text("sha256")});
     if (!is_file_name(name)) throw damaged(where, "a file named '" + name + "'");
     if (!is_sha256(files.back().sha256)) throw damaged(where, "no SHA-256 of " + name);
   }
   if (files.empty()) throw damaged(where, "no files");
   return files;
-} catch (const nlohmann::json::exception& error) {
-  throw damaged(where, error.what());
 }
 
 }  // namespace convoy

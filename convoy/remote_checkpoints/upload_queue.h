@@ -36,7 +36,7 @@ struct UploadQueueOptions {
   S3Options transfer{};          // its `cancel` and callbacks are the queue's own
   double progress_seconds = 10;  // from one message of how far it is to the next
 
-  /// ServerStatus in one line what went up, or why not. From the queue's thread, and from
+  /// Hears in one line what went up, or why not. From the queue's thread, and from
   /// that of submit(), but never from two at once. Must not throw.
   std::function<void(const std::string&)> on_message{};
 };

@@ -11,6 +11,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/printable.h"
+#include "convoy/base/text.h"
 #include "convoy/comm/connect.h"
 #include "convoy/job/membership.h"
 #include "convoy/job/own_cores.h"
@@ -24,7 +26,9 @@ constexpr auto kToEnd = std::chrono::seconds(4);  // for a rank, when the job ha
 /// Prints it once per process.
 void print_outcome(const JobOutcome& outcome) {
   static std::atomic_flag said;
-  if (!said.test_and_set()) fmt::print(stderr, "convoy: {}\n", outcome.text);
+  if (!said.test_and_set()) {
+    fmt::print(stderr, "convoy: {}\n", printable(outcome.text));
+  }
 }
 
 /// For ranks that have no launcher: a thread that is stuck does not keep the process.
@@ -43,7 +47,7 @@ MembershipOptions membership_options(const Settings& settings) {
                    .shared_folder = settings.run.dir},
           .log =
               [](const std::string& line) {
-                fmt::print(stderr, "convoy: rendezvous: {}\n", line);
+                fmt::print(stderr, "convoy: rendezvous: {}\n", printable(line));
               },
           .on_outcome = end_soon};
 }

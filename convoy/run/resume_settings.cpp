@@ -63,7 +63,8 @@ ResumedSettings resume_settings(const SettingArguments& arguments) {
   told.warn = [&](const std::string& text) { result.warnings.push_back(text); };
   result.settings = told.resolve();
   fetch_if_remote(result.settings);
-  std::optional<ResumeSource> source = find_resume_source(result.settings);
+  std::optional<ResumeSource> source = find_resume_source(
+      result.settings, [&](const std::string& text) { result.warnings.push_back(text); });
   if (!source) {
     if (result.settings.train.resume.empty()) return result;
     result.notes.push_back(fmt::format("resume    nothing to go on with in {}: a new run",

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <memory>
 
+#include "convoy/base/printable.h"
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/resume.h"
 #include "convoy/checkpoint/run_folder.h"
@@ -31,14 +32,15 @@
 namespace convoy {
 namespace {
 
-/// Prints. A failed write is ignored: a run does not end because nobody reads.
+/// Prints. A failed write ends no run; main() looks at the stream once it is over.
 void say(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
   std::fflush(stdout);
 }
 
 void say_failure(const Outcome& outcome) {
-  fmt::print(stderr, "convoy: {}\n", outcome.reason);
+  fmt::print(stderr, "convoy: {}\n", printable(outcome.reason));
   if (outcome.code == ExitCode::diverged) {
     fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
   }
@@ -145,7 +147,7 @@ void finish_uploads(Uploads& uploads, const Voices& voices) {
   for (const std::string& text : uploads.take_messages()) voices.say(text);
   if (failure.empty()) return;
   voices.folder.log(failure);
-  fmt::print(stderr, "convoy: {}\n", failure);
+  fmt::print(stderr, "convoy: {}\n", printable(failure));
 }
 
 ExitCode train_as_first(const Settings& settings, Trainer& trainer,
@@ -182,7 +184,7 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
 }
 
 void say_plan(Settings settings, const JobPlacement& placement) {
-  fmt::print("{}\n", to_yaml(settings));
+  fmt::print("{}\n", printable(to_yaml(settings)));
   if (settings.cluster.threads == 0) {
     settings.cluster.threads = std::max(1, cpu_info().cores / placement.local_ranks);
   }
@@ -191,7 +193,7 @@ void say_plan(Settings settings, const JobPlacement& placement) {
                    served ? placement.servers : placement.ranks);
   const UpdateSourceFactory make_updates =
       served ? server_updates({.workers = placement.workers()}) : make_local_updates;
-  fmt::print("{}launch    {}\n", Trainer(settings, comm, make_updates).plan(),
+  fmt::print("{}launch    {}\n", printable(Trainer(settings, comm, make_updates).plan()),
              describe(placement));
 }
 

@@ -29,9 +29,9 @@ struct TrainingView {
   ConsoleMode mode = ConsoleMode::normal;
   /// Whether a launcher keeps a log of what this rank prints, whichever rank it is.
   bool has_log = false;
-  /// ServerStatus where the run's folder is, as soon as there is one.
+  /// Hears where the run's folder is, as soon as there is one.
   std::function<void(const std::filesystem::path&)> on_folder = nullptr;
-  /// ServerStatus after each step how many are done.
+  /// Hears after each step how many are done.
   std::function<void(std::size_t)> on_step = nullptr;
 };
 

@@ -24,10 +24,10 @@ struct S3Options {
   double longest_pause = 20;
   std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size
 
-  /// ServerStatus how many more bytes of a file have arrived. From the client's thread.
+  /// Hears how many more bytes of a file have arrived. From the client's thread.
   std::function<void(std::uint64_t)> on_sent{};
 
-  /// ServerStatus in one line why an exchange is tried again. From the client's thread.
+  /// Hears in one line why an exchange is tried again. From the client's thread.
   std::function<void(const std::string&)> on_retry{};
 
   /// Ends whatever goes on within a second or two.

@@ -2,7 +2,6 @@
 
 #include "convoy/s3/source_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,17 +12,16 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 
 SourceFile::SourceFile(std::filesystem::path path)
-    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (!descriptor_) throw storage_error(path_, "read this file", errno);
+    : path_(std::move(path)), descriptor_(open_to_read(path_)) {
   struct stat status {};
   if (::fstat(descriptor_.get(), &status) != 0) {
     throw storage_error(path_, "read this file", errno);
   }
-  if (!S_ISREG(status.st_mode)) throw storage_error(path_, "read a file here", EISDIR);
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 

@@ -233,6 +233,13 @@ std::size_t microbatch_count(const Settings& settings, int ranks) {
   return static_cast<std::size_t>(microbatches);
 }
 
+void check_ranks(const Settings& settings, int ranks) {
+  // A worker of ps_async has its own batches, whose micro-batches are its own.
+  const bool batch_is_shared = settings.strategy.name != kPsAsync;
+  strategy_name(settings, ranks);
+  microbatch_count(settings, batch_is_shared ? ranks : 1);
+}
+
 bool is_served(const Settings& settings) {
   return settings.strategy.name == StrategyChoice::ps_sync ||
          settings.strategy.name == StrategyChoice::ps_async;

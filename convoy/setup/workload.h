@@ -66,6 +66,9 @@ int thread_count(const Settings& settings);
 /// Throws InputError if there are fewer micro-batches than ranks, or more than samples in
 /// a batch.
 std::size_t microbatch_count(const Settings& settings, int ranks);
+/// Throws InputError for settings that so many ranks, or workers of a parameter server,
+/// cannot train with. Needs no data: a launcher asks before it starts anything.
+void check_ranks(const Settings& settings, int ranks);
 /// Samples of an epoch whose batches are cut into so many micro-batches (data.partition).
 std::size_t samples_of_microbatches(const Settings& settings, const Workload& work,
                                     std::size_t microbatches);

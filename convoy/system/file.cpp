@@ -13,28 +13,48 @@
 #include <utility>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 
 namespace convoy {
 namespace {
 
+InputError not_to_read(const std::filesystem::path& path, const std::string& found,
+                       const std::string& expected) {
+  return {InputKind::storage,
+          {.where = path, .found = found, .expected = expected, .hint = ""}};
+}
+
+std::string kind_of_file(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// The size as the file system says; what has none, as files of /proc, says 0.
+std::size_t size_of_open(int descriptor, const std::filesystem::path& path) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0)
+    throw storage_error(path, "read this file", errno);
+  if (S_ISDIR(status.st_mode)) throw storage_error(path, "read this file", EISDIR);
+  if (S_ISREG(status.st_mode)) return static_cast<std::size_t>(status.st_size);
+  throw not_to_read(path, kind_of_file(status.st_mode), "a regular file");
+}
+
 template <class Container>
-Container read_whole(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw storage_error(path, "read this file", errno);
+Container read_whole(const std::filesystem::path& path, std::size_t most) {
+  const Descriptor file = open_to_read(path);
+  if (size_of_open(file.get(), path) > most) {
+    throw not_to_read(path, "more than " + human_bytes(most), "a file of at most that");
+  }
   Container content;
   char block[1 << 16];
   ssize_t got = 0;
-  while ((got = ::read(descriptor, block, sizeof(block))) != 0) {
+  while ((got = ::read(file.get(), block, sizeof(block))) != 0) {
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int cause = errno;
-      ::close(descriptor);
-      throw storage_error(path, "read this file", cause);
-    }
+    if (got < 0) throw storage_error(path, "read this file", errno);
     const auto* first = reinterpret_cast<const typename Container::value_type*>(block);
     content.insert(content.end(), first, first + got);
   }
-  ::close(descriptor);
   return content;
 }
 
@@ -52,12 +72,23 @@ std::filesystem::path create_temporary(const std::filesystem::path& path,
 
 }  // namespace
 
-std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
-  return read_whole<std::vector<std::byte>>(path);
+Descriptor open_to_read(const std::filesystem::path& path) {
+  // Without O_NONBLOCK the opening of a FIFO waits for somebody who writes.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) throw storage_error(path, "read this file", errno);
+  size_of_open(file.get(), path);
+  return file;
 }
 
-std::string read_text(const std::filesystem::path& path) {
-  return read_whole<std::string>(path);
+void expect_regular_file(const std::filesystem::path& path) { open_to_read(path); }
+
+std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
+  return read_whole<std::vector<std::byte>>(path,
+                                            std::numeric_limits<std::size_t>::max());
+}
+
+std::string read_text(const std::filesystem::path& path, std::size_t most) {
+  return read_whole<std::string>(path, most);
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view text) {

@@ -9,15 +9,28 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "convoy/system/descriptor.h"
+
 namespace convoy {
 
+/// Opens a file to be read. What is no regular file is refused: a FIFO would be waited
+/// for.
+Descriptor open_to_read(const std::filesystem::path& path);
+
+/// The same check, for a file that a library opens.
+void expect_regular_file(const std::filesystem::path& path);
+
 std::vector<std::byte> read_bytes(const std::filesystem::path& path);
-std::string read_text(const std::filesystem::path& path);
+
+/// A file of more than `most` bytes is refused before it is read.
+std::string read_text(const std::filesystem::path& path,
+                      std::size_t most = std::numeric_limits<std::size_t>::max());
 
 /// Writes all bytes, however often it takes. Returns 0, or errno of why not.
 int write_all(int descriptor, std::span<const std::byte> bytes);

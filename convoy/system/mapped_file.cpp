@@ -2,7 +2,6 @@
 
 #include "convoy/system/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,17 +9,18 @@
 #include <cerrno>
 
 #include "convoy/base/error.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
 
-/// Maps a file that is open. On failure, empty with errno set; an empty file cannot be
-/// mapped and sets it to 0.
+/// Maps a regular file that is open; an empty one cannot be mapped and is empty. On
+/// failure, empty with errno set.
 std::span<const std::byte> map_open(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return {};
-  errno = S_ISDIR(status.st_mode) ? EISDIR : S_ISREG(status.st_mode) ? 0 : EINVAL;
-  if (errno != 0 || status.st_size == 0) return {};
+  errno = 0;
+  if (status.st_size == 0) return {};
   const auto size = static_cast<std::size_t>(status.st_size);
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) return {};
@@ -31,12 +31,9 @@ std::span<const std::byte> map_open(int descriptor) {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw storage_error(path, "read this file", errno);
-  bytes_ = map_open(descriptor);
-  const int cause = errno;
-  ::close(descriptor);
-  if (cause != 0) throw storage_error(path, "read this file", cause);
+  const Descriptor file = open_to_read(path);
+  bytes_ = map_open(file.get());
+  if (errno != 0) throw storage_error(path, "read this file", errno);
 }
 
 MappedFile::~MappedFile() {

@@ -2,7 +2,8 @@
 
 #include "convoy/system/thread_team.h"
 
-#include <string>
+#include <fmt/format.h>
+
 #include <system_error>
 
 #include "convoy/base/error.h"
@@ -46,7 +47,8 @@ ThreadTeam::ThreadTeam(int threads) : shares_(static_cast<std::size_t>(threads))
     end();
     throw InputError(InputKind::settings,
                      {.where = "threads",
-                      .found = std::to_string(threads) + " (" + error.what() + ")",
+                      .found = fmt::format("{}: cannot start a thread: {}", threads,
+                                           error.code().message()),
                       .expected = "as many as the system lets this process have",
                       .hint = "a smaller cluster.threads"});
   }
@@ -85,7 +87,7 @@ void ThreadTeam::take_tasks(int thread) {
   const std::size_t count = shares_.size();
   for (std::size_t offset = 0; offset < count; ++offset) {
     Share& share = shares_[(static_cast<std::size_t>(thread) + offset) % count];
-    // ServerStatus once a share, not once a task: all threads write that word.
+    // Told once a share, not once a task: all threads write that word.
     std::size_t done = 0;
     for (;; ++done) {
       const std::uint64_t open = share.open.fetch_add(1, std::memory_order_acq_rel);

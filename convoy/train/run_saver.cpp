@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/train/training_parts.h"
 
@@ -91,7 +92,8 @@ void RunSaver::share_restored() {
   std::string text = restored_ ? to_json(*restored_).dump() : "";
   broadcast(parts_.comm, text);
   if (!text.empty()) {
-    restored_ = state_from_json(nlohmann::ordered_json::parse(text), "rank 0's state");
+    const char* where = "rank 0's state";
+    restored_ = state_from_json(parse_json(text, {.where = where}), where);
     parts_.set_policy_state(restored_->course);
     parts_.updates->restore(restored_->updates, restored_->step);
   }

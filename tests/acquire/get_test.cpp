@@ -180,6 +180,31 @@ TEST_F(Get, RefusesADownloadThatDoesNotEnd) {
   expect_nothing_installed();
 }
 
+TEST_F(Get, TellsNobodyThePasswordOfAnAddress) {
+  write_atomically(origin / files.names[3], "damaged");
+  const HttpServer server(origin);
+  const std::string host = server.url().substr(std::string("http://").size());
+  std::string told;
+  const auto collect = [&](const std::string& from) {
+    GetOptions collecting = options(from);
+    collecting.progress = [&](const std::string& what, auto&&...) { told += what; };
+    try {
+      get_data(source, collecting);
+      ADD_FAILURE() << "nothing was refused";
+    } catch (const InputError& error) {
+      told += error.what();
+    }
+  };
+  collect("http://me:SECRET@" + host);
+  collect("http://me:SECRET@" + host + "/nowhere");
+  collect("http://me:SECRET@" + host + "/nowhere.tgz");
+  collect("http://me:SECRET@127.0.0.1:1/x");
+  collect("ftp://me:SECRET@host");
+
+  EXPECT_THAT(told, testing::HasSubstr("http://me:***@" + host));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("SECRET")));
+}
+
 TEST_F(Get, RefusesAnAddressOfAnUnknownKind) {
   expect_error(InputKind::settings, {"ftp://example", "http, https or file"},
                [&] { get("ftp://example"); });

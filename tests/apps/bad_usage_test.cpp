@@ -2,6 +2,8 @@
 //
 // Command lines and settings that are refused before anything starts.
 
+#include <sys/stat.h>
+
 #include "tests/apps/small_run.h"
 
 namespace convoy {
@@ -63,6 +65,15 @@ TEST_F(BadUsage, OfMoreMicrobatchesThanSamplesIsRefused) {
   expect_bad_setting({"train.microbatches=33"}, {"train.microbatches", "hint:"});
 }
 
+/// Before any of them is started: the launcher says nothing of ranks.
+TEST_F(BadUsage, OfMoreRanksThanTheBatchCanHaveIsRefusedAtOnce) {
+  expect_bad_setting({"-n", "64", "train.microbatches=3"},
+                     {"train.microbatches", "3 micro-batches for 64 ranks"});
+  expect_bad_setting({"-n", "4096"}, {"train.batch_size", "32 samples in 4096"});
+  expect_bad_setting({"-n", "2", "strategy=single"}, {"strategy.name", "2 ranks"});
+  expect_bad_setting({"-n", "64", "strategy=ps_sync"}, {"train.batch_size"});
+}
+
 TEST_F(BadUsage, OfABatchLargerThanTheDataSaysHowMuchThereIs) {
   expect_bad_setting({"train.batch_size=81"},
                      {"train.batch_size", "81", "at most 80", "hint:"});
@@ -92,6 +103,14 @@ TEST_F(BadUsage, OfAConfigFileNamesItsLine) {
 TEST_F(BadUsage, OfAMissingConfigFileIsRefused) {
   expect_refused(convoy({"train", "--config", "none.yaml"}), 74, {"none.yaml"});
   expect_nothing_written();
+}
+
+TEST_F(BadUsage, OfAConfigFileThatIsAFifoIsNotWaitedFor) {
+  const TemporaryFolder elsewhere;
+  const std::string fifo = (elsewhere.path() / "fifo").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+
+  expect_refused(convoy({"train", "--config", fifo}), 74, {fifo, "a FIFO"});
 }
 
 TEST_F(BadUsage, OfASettingAfterAConfigFileIsNoFile) {

@@ -158,6 +158,7 @@ TEST_F(CommandLine, MeasuresTheLoader) {
   EXPECT_NEAR(
       result.at("images_per_second").get<double>() * result.at("image_us").get<double>(),
       1e6, 1);
+  expect_nothing_written();
 }
 
 TEST_F(CommandLine, MeasuresCollectivesBesideGloo) {
@@ -175,6 +176,7 @@ TEST_F(CommandLine, MeasuresCollectivesBesideGloo) {
       }
     }
   }
+  expect_nothing_written();
 }
 
 TEST_F(CommandLine, MeasuresAStep) {

@@ -35,8 +35,7 @@ TEST_P(TrainConsole, IsOneLineIfQuiet) {
   EXPECT_THAT(result.out, MatchesRegex("test accuracy [0-9.]+ % \\([0-9]+/53\\), loss "
                                        "[0-9.]+, run folder runs/a\n"));
   EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_THAT(read_text(folder() / "log.txt"),
-              HasSubstr("Epoch: 2, Train Loss: "));
+  EXPECT_THAT(read_text(folder() / "log.txt"), HasSubstr("Epoch: 2, Train Loss: "));
 }
 
 TEST_P(TrainConsole, StillTellsAFailureIfQuiet) {

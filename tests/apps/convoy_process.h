@@ -54,7 +54,10 @@ class ConvoyProcess {
     std::vector<std::string> words{options.program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::map<std::string, std::string> variables{
-        {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", home}, {"LC_ALL", "C.UTF-8"}};
+        {"PATH", "/usr/local/bin:/usr/bin:/bin"},
+        {"HOME", home},
+        {"LC_ALL", "C.UTF-8"},
+        {"PYTHONDONTWRITEBYTECODE", "1"}};  // beside scripts, in the source tree
     for (const auto& [name, value] : options.environment) variables[name] = value;
     std::vector<std::string> assignments;
     for (const auto& [name, value] : variables) assignments.push_back(name + "=" + value);

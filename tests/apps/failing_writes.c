@@ -3,12 +3,13 @@
  * Loaded before libc: the n-th operation (FAIL_AT) that puts something on disk below a
  * path with FAIL_PATH in it fails with EIO. Counted are write, fsync, rename, renameat2,
  * mkdir, symlink and opening a file to write it. With NO_EXCHANGE two names cannot be
- * exchanged, as on NFS. */
+ * exchanged, as on NFS. The n-th thread (FAIL_THREAD) cannot be started. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static int is_turn(const char *path) {
+static int is_turn(const char* path) {
   static int count;
   const char *part = getenv("FAIL_PATH"), *at = getenv("FAIL_AT");
   if (!part || !at || !strstr(path, part)) return 0;
@@ -37,9 +38,9 @@ static int is_turn_of(int descriptor) {
 
 #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
 
-ssize_t write(int descriptor, const void *bytes, size_t size) {
+ssize_t write(int descriptor, const void* bytes, size_t size) {
   if (is_turn_of(descriptor)) return -1;
-  return REAL(ssize_t(*)(int, const void *, size_t), "write")(descriptor, bytes, size);
+  return REAL(ssize_t(*)(int, const void*, size_t), "write")(descriptor, bytes, size);
 }
 
 int fsync(int descriptor) {
@@ -47,37 +48,46 @@ int fsync(int descriptor) {
   return REAL(int (*)(int), "fsync")(descriptor);
 }
 
-int rename(const char *from, const char *to) {
+int rename(const char* from, const char* to) {
   if (is_turn(to)) return -1;
-  return REAL(int (*)(const char *, const char *), "rename")(from, to);
+  return REAL(int (*)(const char*, const char*), "rename")(from, to);
 }
 
-int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) {
   if (is_turn(to)) return -1;
   if (flags != 0 && getenv("NO_EXCHANGE")) {
     errno = EINVAL;
     return -1;
   }
-  return REAL(int (*)(int, const char *, int, const char *, unsigned), "renameat2")(
+  return REAL(int (*)(int, const char*, int, const char*, unsigned), "renameat2")(
       from_folder, from, to_folder, to, flags);
 }
 
-int mkdir(const char *path, mode_t mode) {
+int mkdir(const char* path, mode_t mode) {
   if (is_turn(path)) return -1;
-  return REAL(int (*)(const char *, mode_t), "mkdir")(path, mode);
+  return REAL(int (*)(const char*, mode_t), "mkdir")(path, mode);
 }
 
-int symlink(const char *target, const char *path) {
+int symlink(const char* target, const char* path) {
   if (is_turn(path)) return -1;
-  return REAL(int (*)(const char *, const char *), "symlink")(target, path);
+  return REAL(int (*)(const char*, const char*), "symlink")(target, path);
 }
 
-int open(const char *path, int flags, ...) {
+int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
   const mode_t mode = va_arg(more, mode_t);
   va_end(more);
   if ((flags & (O_WRONLY | O_RDWR)) && is_turn(path)) return -1;
-  return REAL(int (*)(const char *, int, ...), "open")(path, flags, mode);
+  return REAL(int (*)(const char*, int, ...), "open")(path, flags, mode);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                   void* (*work)(void*), void* argument) {
+  static int count;
+  const char* at = getenv("FAIL_THREAD");
+  if (at && __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) == atoi(at)) return EAGAIN;
+  return REAL(int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*),
+              "pthread_create")(thread, attributes, work, argument);
 }

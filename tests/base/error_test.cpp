@@ -40,6 +40,16 @@ TEST(InputError, HasNoHintLineWithoutAHint) {
                "  expected: a number");
 }
 
+TEST(InputError, HasNoEscapeCodesOfWhatItQuotes) {
+  const InputError error(InputKind::data, {.where = "a\x1b]0;b\x07",
+                                           .found = "\x1b[2J",
+                                           .expected = "samples of \x9b",
+                                           .hint = "data=\x1b"});
+
+  EXPECT_STREQ(error.what(),
+               "a?]0;b?\n  found:    ?[2J\n  expected: samples of ?\n  hint:     data=?");
+}
+
 TEST(StorageError, NamesThePathTheAttemptAndTheCause) {
   const InputError error = storage_error("/data/x", "read this file", ENOENT);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "convoy/base/sha256.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/checkpoint_writer.h"
 #include "convoy/models/models.h"
@@ -279,6 +280,66 @@ INSTANTIATE_TEST_SUITE_P(Files, DamagedCheckpoint,
                            const std::string name = info.param;
                            return name.substr(0, name.find('.'));
                          });
+
+// ---- manifests that hold for their own digest
+
+class OddManifest : public Checkpoint {
+ protected:
+  /// Writes `files` into a manifest as save_checkpoint() does.
+  void seal(const nlohmann::ordered_json& files) const {
+    const std::string text = files.dump(2) + "\n";
+    const nlohmann::ordered_json manifest = {
+        {"files", files}, {"sha256", sha256_hex(std::as_bytes(std::span(text)))}};
+    write_atomically(path, manifest.dump(2) + "\n");
+  }
+
+  fs::path path = checkpoints / "00000005" / "manifest.json";
+};
+
+TEST_F(OddManifest, IsRefusedByTheFieldsName) {
+  save(5, 1);
+  const auto files = nlohmann::ordered_json::parse(read_text(path)).at("files");
+  for (const char* value : {"null", "-3", "\"x\"", "[]", "{}"}) {
+    auto odd = files;
+    odd["state.json"] = nlohmann::ordered_json::parse(value);
+    seal(odd);
+    expect_error(InputKind::data, {path.string(), "state.json"},
+                 [&] { verify_checkpoint(path.parent_path()); });
+    odd["state.json"] = {{"bytes", nlohmann::ordered_json::parse(value)}, {"sha256", 1}};
+    seal(odd);
+    expect_error(InputKind::data, {path.string() + ": state.json.bytes"},
+                 [&] { verify_checkpoint(path.parent_path()); });
+    seal(nlohmann::ordered_json::parse(value));
+    expect_error(InputKind::data, {path.string()},
+                 [&] { verify_checkpoint(path.parent_path()); });
+  }
+}
+
+TEST_F(OddManifest, NestedDeeplyIsRefused) {
+  save(5, 1);
+  const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& text : {nested, R"({"files": )" + nested + "}"}) {
+    write_atomically(path, text);
+    expect_error(InputKind::data, {path.string(), "64 levels"},
+                 [&] { verify_checkpoint(path.parent_path()); });
+  }
+}
+
+TEST_F(OddManifest, OfAStateNestedDeeplyIsRefused) {
+  save(5, 1);
+  const fs::path state = path.parent_path() / "state.json";
+  auto files = nlohmann::ordered_json::parse(read_text(path)).at("files");
+  std::string text = read_text(state);
+  const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  text.replace(text.rfind("null"), 4, nested);  // of `updates`
+  write_atomically(state, text);
+  files["state.json"] = {{"bytes", text.size()},
+                         {"sha256", sha256_hex(std::as_bytes(std::span(text)))}};
+  seal(files);
+
+  expect_error(InputKind::data, {state.string(), "64 levels"},
+               [&] { load_state(path.parent_path()); });
+}
 
 // ---- which of them
 

@@ -6,11 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 namespace {
 
 PolicyState written_and_read(const PolicyState& state) {
-  return policy_state_from_json(nlohmann::ordered_json::parse(to_json(state).dump()));
+  const auto content = parse_json(to_json(state).dump(), {.where = "a"});
+  return policy_state_from_json(JsonObject(content, {.where = "a"}));
 }
 
 TEST(PolicyState, IsTheSameAfterWritingAndReading) {
@@ -26,7 +29,9 @@ TEST(PolicyState, IsTheSameAfterWritingAndReading) {
 }
 
 TEST(PolicyState, OfSomethingElseIsRefused) {
-  EXPECT_THROW(policy_state_from_json({{"plateau", 1}}), nlohmann::json::exception);
+  const nlohmann::ordered_json content = {{"plateau", 1}};
+
+  EXPECT_THROW(policy_state_from_json(JsonObject(content, {.where = "a"})), InputError);
 }
 
 }  // namespace

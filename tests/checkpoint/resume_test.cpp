@@ -337,6 +337,45 @@ TEST_F(Resume, AutoTakesTheNamedRunOrTheNewestUnfinished) {
       << "killed before its first checkpoint";
 }
 
+TEST_F(Resume, AutoPassesOverOddFoldersAndSaysSo) {
+  Settings settings = settings_of("lenet5");
+  train(settings, "stopped", 1, 2);
+  settings.run.dir = here.path().string();
+  settings.train.resume = "auto";
+  for (const std::string& summary :
+       {std::string(R"({"exit": null})"), std::string(R"({"exit": {"code": "x"}})"),
+        std::string("half a summ"), std::string(200'000, '[')}) {
+    fs::remove_all(here.path() / "odd");
+    fs::copy(here.path() / "stopped", here.path() / "odd", fs::copy_options::recursive);
+    write_atomically(here.path() / "odd" / "summary.json", summary);
+    std::vector<std::string> notes;
+    const auto source = find_resume_source(
+        settings, [&](const std::string& note) { notes.push_back(note); });
+
+    ASSERT_TRUE(source);
+    EXPECT_EQ(source->run, fs::canonical(here.path() / "stopped"));
+    EXPECT_THAT(notes, ElementsAre(AllOf(HasSubstr("passes over"),
+                                         HasSubstr("odd/summary.json"))));
+  }
+}
+
+TEST_F(Resume, AutoPassesOverARunWithoutAWholeCheckpoint) {
+  Settings settings = settings_of("lenet5");
+  train(settings, "stopped", 1, 2);
+  train(settings, "damaged", 1, 2);
+  for (const fs::path& checkpoint : list_checkpoints(here.path() / "damaged")) {
+    write_atomically(checkpoint / "state.json", "{}");
+  }
+  settings.run.dir = here.path().string();
+  settings.train.resume = "auto";
+  std::vector<std::string> notes;
+  const auto source = find_resume_source(
+      settings, [&](const std::string& note) { notes.push_back(note); });
+
+  EXPECT_EQ(source->run, fs::canonical(here.path() / "stopped"));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("damaged: ")));
+}
+
 TEST_F(Resume, AutoLeavesARunThatIsUnderWayAlone) {
   Settings settings = settings_of("lenet5");
   train(settings, "stopped", 1, 2);

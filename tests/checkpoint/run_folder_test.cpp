@@ -181,6 +181,36 @@ TEST(RunFolder, GoesOnWhereItWasAndDropsALineCutOff) {
   EXPECT_EQ(read_text(metrics), "{\"step\":1}\n{\"step\":2}\n");
 }
 
+TEST(RunFolder, NamesTheLineAndTheFieldOfARecordThatIsNone) {
+  const TemporaryFolder here;
+  const std::filesystem::path metrics = here.path() / "metrics.jsonl";
+  RunFolder folder = RunFolder::open(here.path());
+  std::ofstream(metrics) << "{\"step\":1}\n{\"step\":\"x\"}\n";
+  expect_error(InputKind::data, metrics.string() + ":2: step\n  found:    \"x\"",
+               [&] { folder.forget_after(1, true); });
+  std::ofstream(metrics) << "{\"step\":1,\"kind\":null}\n";
+  expect_error(InputKind::data, metrics.string() + ":1: kind\n  found:    null",
+               [&] { folder.forget_after(1, true); });
+}
+
+TEST(RunFolder, KeepsLinesThatAreNoJsonWhenItForgets) {
+  const TemporaryFolder here;
+  const std::filesystem::path metrics = here.path() / "metrics.jsonl";
+  const std::string nested(200'000, '[');
+  RunFolder folder = RunFolder::open(here.path());
+  std::ofstream(metrics) << nested << "\n{\"step\":9}\n[1]\n";
+
+  EXPECT_EQ(folder.forget_after(1, true), 1u);
+  EXPECT_EQ(read_text(metrics), nested + "\n[1]\n");
+}
+
+TEST(RunFolder, LogsNoEscapeCodes) {
+  const TemporaryFolder here;
+  RunFolder::open(here.path()).log("\x1b[2Jcleared");
+
+  EXPECT_THAT(read_text(here.path() / "log.txt"), HasSubstr("  ?[2Jcleared\n"));
+}
+
 TEST(RunFolder, IsNotOpenedWhereThereIsNone) {
   const TemporaryFolder here;
 

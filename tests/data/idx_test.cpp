@@ -136,6 +136,28 @@ TEST_F(Idx, RefusesGarbageAfterGzip) {
   expect_idx_refused(gzip(images) + "abc", labels, images_path, "3 bytes too many");
 }
 
+/// The end of the file is damaged, which nobody sees who stops where the header says.
+TEST_F(Idx, UnpacksNoMoreThanTheHeaderSays) {
+  std::string bomb = gzip(images + std::string(1 << 20, '\0'));
+  bomb[bomb.size() - 6] ^= 1;
+
+  expect_idx_refused(bomb, labels, images_path, "13 bytes after the header or more");
+}
+
+TEST_F(Idx, UnpacksNothingThatMemoryCannotHold) {
+  const std::uint32_t most = 0xffffffff;
+  write_atomically(images_path, gzip(big_endian({0x803, most, most, most})));
+  write_atomically(labels_path, labels);
+
+  expect_error(InputKind::storage, {images_path.string(), "the free memory"},
+               [&] { read_idx_file(); });
+}
+
+TEST_F(Idx, RefusesAGzipShorterThanItsHeaderSays) {
+  expect_idx_refused(gzip(images.substr(0, images.size() - 1)), labels, images_path,
+                     "11 bytes after the header\n");
+}
+
 TEST_F(Idx, NamesAMissingFile) {
   expect_error(InputKind::storage, {images_path.string(), "No such file"},
                [&] { read_idx_file(); });

@@ -111,6 +111,10 @@ TEST_F(Sheets, RefusesLabelsThatAreNoList) {
                              "a JSON list of labels");
   expect_png_sprites_refused("labels.json", "{}", "JSON that is no list",
                              "a JSON list of labels");
+  const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
+  expect_png_sprites_refused("labels.json", nested,
+                             "JSON nested more than 64 levels deep",
+                             "a JSON list of labels");
 }
 
 }  // namespace

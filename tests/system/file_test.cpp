@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "convoy/base/error.h"
+#include "convoy/system/mapped_file.h"
 #include "convoy/system/temporary_folder.h"
 
 namespace convoy {
@@ -36,6 +37,28 @@ void expect_storage_error(const std::filesystem::path& path, const Act& act) {
     EXPECT_EQ(error.kind(), InputKind::storage);
     EXPECT_THAT(error.what(), HasSubstr(path.string()));
   }
+}
+
+TEST(File, ThatIsNoRegularOneIsRefusedAndNotWaitedFor) {
+  const TemporaryFolder here;
+  const std::filesystem::path fifo = here.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+
+  for (const std::filesystem::path& path :
+       {fifo, std::filesystem::path("/dev/zero"), here.path()}) {
+    expect_storage_error(path, [&] { read_text(path); });
+    expect_storage_error(path, [&] { read_bytes(path); });
+    expect_storage_error(path, [&] { expect_regular_file(path); });
+    expect_storage_error(path, [&] { MappedFile(path).bytes(); });
+  }
+}
+
+TEST(File, OfMoreBytesThanAskedForIsRefused) {
+  const TemporaryFolder here;
+  write_atomically(here.path() / "a", "12345");
+
+  EXPECT_EQ(read_text(here.path() / "a", 5), "12345");
+  expect_storage_error(here.path() / "a", [&] { read_text(here.path() / "a", 4); });
 }
 
 /// No file grows beyond `bytes` while it lives: to a writer, the disk is full.
