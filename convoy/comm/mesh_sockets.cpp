@@ -194,7 +194,7 @@ std::string MeshSockets::try_to_connect(int peer, std::size_t channel,
                                         Steady::time_point deadline) {
   const Invitation& to = invitations_[static_cast<std::size_t>(peer)];
   Descriptor connection =
-      connect_to(to.address, to.port, deadline, {.rank = peer, .name = "its mesh port"});
+      connect_to({to.address, to.port, peer, "its mesh port"}, deadline);
   if (!write_all(connection.get(), hello_to(peer, channel))) {
     return "it closed the connection";
   }
