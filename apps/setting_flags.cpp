@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "apps/commands.h"
+#include "convoy/base/printable.h"
 
 namespace convoy {
 
@@ -17,7 +18,7 @@ void add_setting_flags(CLI::App& command, SettingArguments& arguments) {
                   "a YAML file with settings; may be repeated")
       ->allow_extra_args(false);
   arguments.warn = [](const std::string& text) {
-    fmt::print(stderr, "convoy: {}\n", text);
+    fmt::print(stderr, "convoy: {}\n", printable(text));
   };
 }
 

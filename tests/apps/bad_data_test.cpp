@@ -2,8 +2,7 @@
 //
 // Datasets that are damaged, missing or interrupted on their way.
 
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <functional>
 
 #include "tests/acquire/http_server.h"
@@ -140,22 +139,16 @@ class DataGet : public ProgramTest {
 };
 
 TEST_F(DataGet, LeavesNothingThatCountsWhenKilledAndWorksTheNextTime) {
-  const TemporaryFolder slow;  // its third file is a pipe that nobody fills
-  for (const auto& entry : fs::directory_iterator(kFashionMnist)) {
-    fs::create_symlink(entry.path(), slow.path() / entry.path().filename());
-  }
-  const fs::path pipe = slow.path() / "t10k-images-idx3-ubyte";
-  fs::remove(pipe.string() + ".gz");
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  ConvoyProcess process(get(slow.path()), here());
-  int writer = -1;  // opens only when the program has opened the other end
+  ProcessOptions stalled;  // at the third file
+  stalled.environment = {{"LD_PRELOAD", FAILING_WRITES}, {"STALL_PATH", "t10k-images"}};
+  ConvoyProcess process(get(kFashionMnist), here(), stalled);
   ASSERT_TRUE(process.wait_until([&] {
-    writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    return writer >= 0;
+    return std::ranges::any_of(all_below(here()), [](const std::string& path) {
+      return path.ends_with("/train-labels-idx1-ubyte");
+    });
   })) << process.err();
   process.send(SIGKILL);
   EXPECT_EQ(process.wait().signal, SIGKILL);
-  ::close(writer);
 
   EXPECT_FALSE(fs::exists(target));
   expect_refused(convoy({"data", "check", "fashion_mnist", "--root", target.string()}),

@@ -3,7 +3,8 @@
  * Loaded before libc: the n-th operation (FAIL_AT) that puts something on disk below a
  * path with FAIL_PATH in it fails with EIO. Counted are write, fsync, rename, renameat2,
  * mkdir, symlink and opening a file to write it. With NO_EXCHANGE two names cannot be
- * exchanged, as on NFS. The n-th thread (FAIL_THREAD) cannot be started. */
+ * exchanged, as on NFS. The n-th thread (FAIL_THREAD) cannot be started. A
+ * file with STALL_PATH in its path is never opened to be written. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -79,7 +80,10 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = va_arg(more, mode_t);
   va_end(more);
-  if ((flags & (O_WRONLY | O_RDWR)) && is_turn(path)) return -1;
+  const int writes = (flags & (O_WRONLY | O_RDWR)) != 0;
+  const char *stalled = getenv("STALL_PATH");
+  if (writes && stalled && strstr(path, stalled)) pause();
+  if (writes && is_turn(path)) return -1;
   return REAL(int (*)(const char*, int, ...), "open")(path, flags, mode);
 }
 
