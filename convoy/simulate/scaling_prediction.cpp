@@ -177,6 +177,7 @@ void print_json(const CostProfile& profile, const std::vector<Row>& rows) {
   const double single = rows.front().images_per_second;
   for (const Row& row : rows) {
     list.push_back({{"strategy", row.strategy},
+                    {"prediction_only", !can_run(row.strategy)},
                     {"nodes", row.nodes},
                     {"ranks", row.ranks},
                     {"batch_size", row.batch},

@@ -40,20 +40,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
       schedule_(parts.settings, parts.work, workers),
       server_(async_server_options(parts.settings, parts.work.layout, schedule_),
               {parts.work.layout,
-               {0, parts.values.size()},
-               parts.values,
-               parts.optimizer,
-               parts.clip},
-              parts.team),
-      network_(
-          parts.work.model, parts.work.layout,
-          network_options(parts.settings,
-                          Microbatches::most_samples(
-                              static_cast<std::size_t>(parts.settings.train.batch_size),
-                              schedule_.microbatches)),
-          parts.team),
-      microbatches_(network_, parts.work.layout, all_microbatches(schedule_.microbatches),
-                    parts.team),
+               {0, parts.rig.values().size()},
+               parts.rig.values(),
+               parts.rig.optimizer(),
+               parts.rig.clip()},
+              parts.rig.team()),
       filler_(parts.work.data.train, parts.work.normalization,
               loader_options(parts.settings, parts.work, {}).augmentation,
               parts.settings.train.seed),
@@ -65,6 +56,8 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
       to_server_(server_link(parts.settings.sim)),
       from_server_(server_link(parts.settings.sim)),
       applied_(parts.work.layout) {
+  parts.rig.plan_passes(
+      pass_options(parts.settings, all_microbatches(schedule_.microbatches)));
   workers_.reserve(static_cast<std::size_t>(workers));
   for (int worker = 0; worker < workers; ++worker) {
     workers_.emplace_back(parts, make_delay(parts.settings, worker, workers));
@@ -104,7 +97,7 @@ void SimulatedServer::give_work(int worker) {
   compute(worker, next);
   VirtualWorker& one = at(worker);
   const double arrives =
-      dirac(from_server_, message_bytes(), one.down, message_bytes(), events_.now());
+      send_over(from_server_, message_bytes(), one.down, message_bytes(), events_.now());
   const double computing = times_.seconds(worker, next.sequence, one.push.samples);
   one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
   one.push.own_seconds = computing + one.push.slept_seconds;
@@ -137,17 +130,18 @@ BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
 /// The gradient of the worker's next batch with the values now.
 void SimulatedServer::compute(int worker, const Assignment& next) {
   VirtualWorker& one = at(worker);
+  Microbatches& microbatches = parts_.rig.microbatches();
   const BatchShare share = batch(worker, next.sequence);
   const Stopwatch watch;
-  microbatches_.run(share, parts_.values,
-                    schedule_.key(parts_.settings.train.seed, worker, next.sequence),
-                    nobody_);
+  microbatches.run(share, parts_.rig.values(),
+                   schedule_.key(parts_.settings.train.seed, worker, next.sequence),
+                   nobody_);
   seconds_computing_ += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
-  one.push.microbatches.assign(microbatches_.losses().begin(),
-                               microbatches_.losses().end());
-  std::ranges::copy(microbatches_.gradients().whole().numbers(), one.gradients.data());
-  std::ranges::copy(microbatches_.batch_stats().whole().numbers(), one.statistics.data());
+  one.push.microbatches.assign(microbatches.losses().begin(),
+                               microbatches.losses().end());
+  std::ranges::copy(microbatches.gradients().whole().numbers(), one.gradients.data());
+  std::ranges::copy(microbatches.batch_stats().whole().numbers(), one.statistics.data());
 }
 
 NextUpdate SimulatedServer::next(const StepRequest& request) {
@@ -155,8 +149,8 @@ NextUpdate SimulatedServer::next(const StepRequest& request) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
     if (event.kind == EventKind::arrived) return apply(event.worker, request);
-    const double arrives = dirac(at(event.worker).up, message_bytes(), to_server_,
-                                 message_bytes(), events_.now());
+    const double arrives = send_over(at(event.worker).up, message_bytes(), to_server_,
+                                     message_bytes(), events_.now());
     events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
   return NoMoreUpdates{};
@@ -181,7 +175,7 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
   made.reports = {&report_, 1};
   update_running_stats(one.statistics.numbers(),
                        std::min(made.loss.samples, schedule_.microbatches),
-                       parts_.statistics.view({0, parts_.statistics.size()}));
+                       parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
   give_work(worker);
   release_waiting();
   if (request.is_recorded) made.fields = step_fields();
@@ -193,9 +187,10 @@ UpdateMemory SimulatedServer::memory() const {
       (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
   const std::size_t copies = async_server_bytes(
       async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      {0, parts_.values.size()});
-  return {.gradients = microbatches_.gradient_bytes() + workers_.size() * one + copies,
-          .activations = network_.arena_bytes()};
+      {0, parts_.rig.values().size()});
+  return {.gradients =
+              parts_.rig.microbatches().gradient_bytes() + workers_.size() * one + copies,
+          .activations = parts_.rig.network().arena_bytes()};
 }
 
 std::string SimulatedServer::plan() const {

@@ -66,8 +66,6 @@ class SimulatedServer final : public UpdateSource {
   TrainingContext parts_;
   WorkerSchedule schedule_;
   AsyncServer server_;
-  Network network_;
-  Microbatches microbatches_;
   PassListener nobody_;
   BatchFiller filler_;
   AlignedBuffer<float> images_;

@@ -10,6 +10,7 @@
 #include "convoy/network/microbatches.h"
 #include "convoy/strategy/strategy.h"
 #include "convoy/updates/compute_timer.h"
+#include "convoy/updates/delay_injector.h"
 #include "convoy/updates/update_source.h"
 
 namespace convoy {
@@ -38,6 +39,7 @@ class LocalUpdates : public UpdateSource {
   const Batch* next_batch(const TrainPosition& position);
   void start_all_gather(const StepRequest& request);
   LossSum finish_all_gather();
+  Microbatches& planned_passes();
   Replica replica();
   Peers peers() { return {parts_.comm, async_, order_}; }
   MicrobatchPart own_microbatches() const {
@@ -54,10 +56,10 @@ class LocalUpdates : public UpdateSource {
 
   TrainingContext parts_;
   ReductionOrder order_;
-  Network network_;
-  Microbatches microbatches_;
+  Microbatches& microbatches_;  // of the rig
   AsyncComm async_;
   std::unique_ptr<Strategy> strategy_;
+  DelayInjector delays_;
   ComputeTimer compute_timer_;
   StepAllGather all_gather_;
   Loader loader_;
