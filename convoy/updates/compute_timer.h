@@ -27,6 +27,9 @@ class ComputeTimer final : public PassListener {
   /// A step begins, number `step` from 0.
   void begin(std::size_t step);
 
+  void begin_microbatch(const MicrobatchPass& pass) override {
+    strategy_.begin_microbatch(pass);
+  }
   void before_forward(UnitId unit) override { strategy_.before_forward(unit); }
   void after_forward(UnitId unit) override { strategy_.after_forward(unit); }
   void before_backward(UnitId unit) override { strategy_.before_backward(unit); }
