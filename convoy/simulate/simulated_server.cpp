@@ -53,9 +53,9 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
       labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
-      to_server_(server_link(parts.settings.sim)),
-      from_server_(server_link(parts.settings.sim)),
-      applied_(parts.work.layout) {
+      links_{Link(server_link(parts.settings.sim)),
+             Link(server_link(parts.settings.sim))},
+      last_{FlatBuffer(parts.work.layout)} {
   parts.rig.plan_passes(
       pass_options(parts.settings, all_microbatches(schedule_.microbatches)));
   workers_.reserve(static_cast<std::size_t>(workers));
@@ -70,7 +70,7 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
             .workers = workers_.size(),
             .memory = memory(),
             .plan = plan(),
-            .gradients = &applied_,
+            .gradients = &last_.gradients,
             .clock = &clock_});
 }
 
@@ -80,7 +80,7 @@ std::uint64_t SimulatedServer::message_bytes() const {
 }
 
 void SimulatedServer::begin() {
-  since_begin_.restart();
+  real_.since_begin.restart();
   const int count = static_cast<int>(workers_.size());
   for (int worker = 0; worker < count; ++worker) server_.set_connected(worker, true);
   for (int worker = 0; worker < count; ++worker) give_work(worker);
@@ -97,7 +97,7 @@ void SimulatedServer::give_work(int worker) {
   compute(worker, next);
   VirtualWorker& one = at(worker);
   const double arrives =
-      send_over(from_server_, message_bytes(), one.down, message_bytes(), events_.now());
+      send_over(links_.out, message_bytes(), one.down, message_bytes(), events_.now());
   const double computing = times_.seconds(worker, next.sequence, one.push.samples);
   one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
   one.push.own_seconds = computing + one.push.slept_seconds;
@@ -136,7 +136,7 @@ void SimulatedServer::compute(int worker, const Assignment& next) {
   microbatches.run(share, parts_.rig.values(),
                    schedule_.key(parts_.settings.train.seed, worker, next.sequence),
                    nobody_);
-  seconds_computing_ += watch.seconds();
+  real_.computing += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
   one.push.microbatches.assign(microbatches.losses().begin(),
                                microbatches.losses().end());
@@ -149,7 +149,7 @@ NextUpdate SimulatedServer::next(const StepRequest& request) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
     if (event.kind == EventKind::arrived) return apply(event.worker, request);
-    const double arrives = send_over(at(event.worker).up, message_bytes(), to_server_,
+    const double arrives = send_over(at(event.worker).up, message_bytes(), links_.in,
                                      message_bytes(), events_.now());
     events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
@@ -161,18 +161,18 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
   const Applied applied = server_.push(
       worker, one.push, one.gradients.view({0, one.gradients.size()}), request.rates);
   check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
-  std::swap(applied_, one.gradients);
+  std::swap(last_.gradients, one.gradients);
   Update made{.rate = applied.rate,
-              .seconds = events_.now() - last_update_,
+              .seconds = events_.now() - last_.at,
               .first_reporter = static_cast<std::size_t>(worker),
               .stop_signal = request.stop_signal(),
               .gather_resources = request.gather_resources};
   for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
   made.diverged = !std::isfinite(made.loss.loss);
-  last_update_ = events_.now();
-  seconds_really_ = since_begin_.seconds();
-  report_ = {.own_seconds = one.push.own_seconds};
-  made.reports = {&report_, 1};
+  last_.at = events_.now();
+  real_.seconds = real_.since_begin.seconds();
+  last_.report = {.own_seconds = one.push.own_seconds};
+  made.reports = {&last_.report, 1};
   update_running_stats(one.statistics.numbers(),
                        std::min(made.loss.samples, schedule_.microbatches),
                        parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
@@ -222,9 +222,9 @@ UpdateTelemetry SimulatedServer::telemetry() const {
   telemetry.summary_fields = {
       {"simulated", true},
       {"virtual_seconds", clock_.seconds()},
-      {"wall_seconds", seconds_really_},
-      {"computing_seconds", seconds_computing_},
-      {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
+      {"wall_seconds", real_.seconds},
+      {"computing_seconds", real_.computing},
+      {"bytes", {{"sent", links_.out.bytes()}, {"received", links_.in.bytes()}}},
       {"staleness", staleness_json(server_.staleness())}};
   return telemetry;
 }

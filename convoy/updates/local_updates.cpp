@@ -95,9 +95,9 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
 void LocalUpdates::start_all_gather(const StepRequest& request) {
   next_report_.stop_signal = request.stop_signal();
   next_report_.own_seconds = compute_timer_.seconds();
-  next_report_.data_seconds = loader_.seconds_waited() - reported_data_seconds_;
+  next_report_.data_seconds = loader_.seconds_waited() - reported_.data_seconds;
   next_report_.gather_resources = request.gather_resources ? 1 : 0;
-  reported_data_seconds_ = loader_.seconds_waited();
+  reported_.data_seconds = loader_.seconds_waited();
   all_gather_.start(next_report_, microbatches_.losses());
 }
 
@@ -109,10 +109,10 @@ LossSum LocalUpdates::finish_all_gather() {
   seconds_agreeing_ += watch.seconds();
   const double exposed = seconds_exposed();
   const std::uint64_t sent = parts_.comm.total_traffic().bytes_sent;
-  next_report_.exposed_seconds = exposed - reported_exposed_seconds_;
-  next_report_.bytes_sent = sent - reported_bytes_;
-  reported_exposed_seconds_ = exposed;
-  reported_bytes_ = sent;
+  next_report_.exposed_seconds = exposed - reported_.exposed_seconds;
+  next_report_.bytes_sent = sent - reported_.bytes;
+  reported_.exposed_seconds = exposed;
+  reported_.bytes = sent;
   return loss;
 }
 
@@ -121,8 +121,8 @@ void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& va
   convoy::update_bn({loader_, microbatches_, peers(), key(position.step)}, position.epoch,
                     values, statistics);
   epoch_.reset();
-  seconds_in_measuring_ += loader_.seconds_waited() - reported_data_seconds_;
-  reported_data_seconds_ = loader_.seconds_waited();  // of no step
+  seconds_in_measuring_ += loader_.seconds_waited() - reported_.data_seconds;
+  reported_.data_seconds = loader_.seconds_waited();  // of no step
 }
 
 UpdateTelemetry LocalUpdates::telemetry() const {

@@ -36,6 +36,12 @@ class LocalUpdates : public UpdateSource {
   UpdateTelemetry telemetry() const override;
 
  private:
+  /// In all, up to a step.
+  struct Reported {
+    double data_seconds = 0, exposed_seconds = 0;
+    std::uint64_t bytes = 0;
+  };
+
   const Batch* next_batch(const TrainPosition& position);
   void start_all_gather(const StepRequest& request);
   LossSum finish_all_gather();
@@ -67,9 +73,7 @@ class LocalUpdates : public UpdateSource {
   StepReport next_report_;           // of the step to come, as far as it is known
   double seconds_agreeing_ = 0;      // in all
   double seconds_in_measuring_ = 0;  // waited for data that was not trained on
-  double reported_data_seconds_ = 0,
-         reported_exposed_seconds_ = 0;  // as last told to the others
-  std::uint64_t reported_bytes_ = 0;
+  Reported reported_;                // as last told to the others
 };
 
 std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts);
