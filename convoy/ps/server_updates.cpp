@@ -208,7 +208,8 @@ void ServerUpdates::gather(FlatBuffer& numbers) {
 void ServerUpdates::keep_own_range() {
   if (!has_others()) return;
   gradients_.keep_only(own_);
-  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots()) slot.numbers.keep_only(own_);
+  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots())
+    slot.numbers.keep_only(own_);
   for (const OptimizerSlot& slot : slots()) slot.numbers.keep_only(own_);
 }
 

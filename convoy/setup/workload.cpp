@@ -234,7 +234,7 @@ std::size_t microbatch_count(const Settings& settings, int ranks) {
 
 void check_ranks(const Settings& settings, int ranks) {
   // A worker of ps_async has its own batches, whose micro-batches are its own.
-  const bool batch_is_shared = settings.strategy.name != kPsAsync;
+  const bool batch_is_shared = settings.strategy.name != StrategyChoice::ps_async;
   strategy_name(settings, ranks);
   microbatch_count(settings, batch_is_shared ? ranks : 1);
 }
