@@ -7,6 +7,7 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/commands.h"
+#include "apps/console_log.h"
 #include "apps/version_details.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -52,14 +53,14 @@ ExitCode simulate(const SimulateArguments& arguments,
     return ExitCode::done;
   }
   const bool as_json = arguments.prediction.as_json;
-  return run_training(settings, alone,
-                      {.command_line = join(command, " "),
-                       .version = version_details(),
-                       .terminal_width = drawing_width(current_environment()),
-                       .mode = as_json           ? ConsoleMode::json
-                               : arguments.quiet ? ConsoleMode::quiet
-                                                 : ConsoleMode::normal},
-                      make_updates);
+  ConsoleLog console({.mode = as_json           ? ConsoleMode::json
+                              : arguments.quiet ? ConsoleMode::quiet
+                                                : ConsoleMode::normal,
+                      .terminal_width = drawing_width(current_environment())});
+  return run_training(
+      settings, alone,
+      {.command_line = join(command, " "), .version = version_details(), .log = console},
+      make_updates);
 }
 
 void add_prediction(CLI::App& command, SimulateArguments& arguments) {
@@ -115,7 +116,8 @@ void add_simulate_command(CLI::App& app, Action& action,
   command->callback([arguments, command_line, &action] {
     action = [arguments, command_line] {
       if (!arguments->predict) return simulate(*arguments, command_line);
-      return predict(arguments->settings.resolve(), arguments->prediction);
+      fmt::print("{}", predict(arguments->settings.resolve(), arguments->prediction));
+      return ExitCode::done;
     };
   });
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/cluster_arguments.h"
+#include "apps/console_log.h"
 #include "apps/version_details.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -38,7 +39,7 @@ ConsoleMode mode_of(const TrainArguments& arguments) {
   return arguments.quiet ? ConsoleMode::quiet : ConsoleMode::normal;
 }
 
-void say_of_resume(const ResumedSettings& resumed, ConsoleMode mode) {
+void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode) {
   for (const std::string& text : resumed.warnings) {
     fmt::print(stderr, "convoy: {}\n", printable(text));
   }
@@ -52,21 +53,23 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   const ResumedSettings resumed = settings_of(arguments, environment);
   const Settings& settings = resumed.settings;
   const JobPlacement placement = placement_of(settings, environment);
-  if (placement.rank == 0) say_of_resume(resumed, mode_of(arguments));
+  if (placement.rank == 0) print_resume_notes(resumed, mode_of(arguments));
   if (arguments.dry_run) {
-    say_plan(settings, placement);
+    fmt::print("{}\n", printable(to_yaml(settings)));
+    fmt::print("{}", printable(planned_job(settings, placement)));
     return ExitCode::done;
   }
-  const TrainingView view{.command_line = join(command, " "),
-                          .version = version_details(),
-                          .terminal_width = drawing_width(environment),
-                          .mode = mode_of(arguments),
-                          .has_log = placement.launcher_kind == LauncherKind::convoy};
+  ConsoleLog console({.mode = mode_of(arguments),
+                      .terminal_width = drawing_width(environment),
+                      .has_log = placement.launcher_kind == LauncherKind::convoy});
+  const TrainingView view{
+      .command_line = join(command, " "), .version = version_details(), .log = console};
   switch (placement.role) {
     case ProcessRole::launch:
       check_ranks(settings,
                   placement.servers > 0 ? placement.workers() : placement.ranks);
-      return launch_ranks(settings, placement, command, view.mode != ConsoleMode::normal);
+      return launch_ranks(settings, placement, command,
+                          mode_of(arguments) != ConsoleMode::normal);
     case ProcessRole::rank:
       return join_and_train(settings, placement, view);
     case ProcessRole::alone:

@@ -10,6 +10,7 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 #include "convoy/comm/async_comm.h"
+#include "convoy/strategy/gather_scatter.h"
 #include "convoy/updates/step_all_gather.h"
 
 namespace convoy {
@@ -72,25 +73,12 @@ class Measurement {
     comm_.all_reduce(order_, {&partial, 1}, whole);
   }
 
-  /// As strategy/gather_scatter.cpp does it.
-  void gather_scatter(std::span<float> whole) {
-    const auto ranks = static_cast<std::size_t>(comm_.ranks());
-    const std::vector<std::size_t> sizes(ranks, whole.size_bytes());
-    const std::size_t room = comm_.is_first() ? ranks * whole.size() : 0;
-    if (all_.size() < room) all_.resize(room);
-    const std::span<float> all(all_.data(), room);
-    comm_.gather(std::as_bytes(whole), std::as_writable_bytes(all), sizes, 0);
-    if (comm_.is_first()) {
-      std::vector<const float*> partials;
-      for (std::size_t r = 0; r < ranks; ++r) {
-        partials.push_back(all.data() + r * whole.size());
-      }
-      order_.add(partials, whole);
-      for (std::size_t r = 0; r < ranks; ++r) {
-        std::ranges::copy(whole, all.data() + r * whole.size());
-      }
-    }
-    comm_.scatter(std::as_bytes(all), std::as_writable_bytes(whole), sizes, 0);
+  /// As the strategy does it, of tensors of each size.
+  CostCurve gather_scatter() {
+    AsyncComm async(comm_);
+    GatherScatterSum sum({comm_, async, order_}, /*partials=*/1,
+                         std::ranges::max(kSizes) / sizeof(float));
+    return curve([&](std::span<float> whole) { sum.add_up(ReduceRange(whole)); });
   }
 
   /// The small message of a step, by the thread in the background.
@@ -149,7 +137,6 @@ class Measurement {
   ReductionOrder order_;
   AlignedBuffer<float> numbers_;
   std::size_t begin_ = 0;
-  std::vector<float> all_;
 };
 
 }  // namespace
@@ -166,8 +153,7 @@ void measure_exchanges(const ExchangeTimesOptions& options, Comm& comm,
   Measurement measurement(options, comm);
   profile.all_reduce =
       measurement.curve([&](std::span<float> whole) { measurement.all_reduce(whole); });
-  profile.gather_scatter = measurement.curve(
-      [&](std::span<float> whole) { measurement.gather_scatter(whole); });
+  profile.gather_scatter = measurement.gather_scatter();
   profile.agreement = measurement.agreement();
   profile.handoff =
       std::max(0.0, measurement.background_all_reduce() - measurement.small_all_reduce());

@@ -10,7 +10,8 @@
 #include "convoy/base/random.h"
 #include "convoy/comm/reduction_order.h"
 #include "convoy/models/models.h"
-#include "convoy/network/microbatches.h"
+#include "convoy/optimizer/optimizer_step.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
 
 namespace convoy {
@@ -91,6 +92,17 @@ class PassWatch final : public PassListener {
   std::vector<std::vector<double>> kept_forward_, kept_backward_;
 };
 
+/// Made for the images that it is usually used with.
+LaidOutModel usual_model(const std::string& name) {
+  const ModelEntry& entry = find_model(name);
+  return lay_out(entry.make(entry.usual_input, kProfiledClasses));
+}
+
+RigOptions with_threads(int threads, RigOptions options) {
+  options.threads = threads;
+  return options;
+}
+
 /// A rank with a model, ready to make steps of so many samples.
 class Rank {
  public:
@@ -99,24 +111,16 @@ class Rank {
       : settings_(settings),
         samples_(samples),
         comm_(comm),
-        model_(find_model(settings.model.name)
-                   .make(find_model(settings.model.name).usual_input, kProfiledClasses)),
-        layout_(build_layout(model_)),
-        team_(options.threads),
-        values_(layout_),
-        statistics_layout_(build_statistics_layout(model_)),
-        statistics_(statistics_layout_),
-        network_(model_, layout_, network_options(settings, samples), team_),
-        microbatches_(network_, layout_, all_microbatches(1), team_),
-        optimizer_(make_optimizer(choice_name(settings.optimizer.name), layout_,
-                                  optimizer_options(settings, layout_), team_)),
-        clip_(make_clip(settings, layout_, team_)),
+        model_(usual_model(settings.model.name)),
+        rig_(model_, with_threads(options.threads, rig_options(settings, model_.layout))),
         schedule_(schedule_options(settings, 1, 1)),
-        images_(samples * model_.input.size()),
+        images_(samples * model_.model.input.size()),
         labels_(samples),
-        watch_(layout_) {
-    initialize(layout_, settings.train.seed, values_, model_.weight_init);
-    initialize_statistics(statistics_layout_, statistics_);
+        watch_(model_.layout) {
+    rig_.initialize(settings.train.seed);
+    rig_.plan_passes({.batch_size = samples,
+                      .part = all_microbatches(1),
+                      .network = network_options(settings, samples)});
     const RandomStream random(1, RngStream::synthetic);
     for (std::size_t i = 0; i < images_.size(); ++i) {
       images_[i] = 2 * random.uniform(i) - 1;
@@ -135,7 +139,7 @@ class Rank {
     profile.passes.push_back({samples_, watch_.medians(median(slowest(comm_, passes_)))});
     profile.update = median(slowest(comm_, updates_));
     profile.rest = median(rests_);
-    profile.statistics_bytes = statistics_.size() * sizeof(float);
+    profile.statistics_bytes = rig_.statistics().size() * sizeof(float);
     profile.units = units();
   }
 
@@ -151,18 +155,18 @@ class Rank {
     comm_.barrier();
     watch_.clear();
     Stopwatch whole;
-    optimizer_->start_step(number_, schedule_.at(0));
+    rig_.optimizer().start_step(number_, schedule_.at(0));
     Stopwatch part;
     watch_.start();
-    microbatches_.run(Samples{images_, labels_}, values_,
-                      {settings_.train.seed, number_++}, watch_);
+    rig_.microbatches().run(Samples{images_, labels_}, rig_.values(),
+                            {settings_.train.seed, number_++}, watch_);
     watch_.finish();
     const double pass = part.seconds();
     part.restart();
-    update_all(*optimizer_, clip_ ? &*clip_ : nullptr, values_,
-               microbatches_.gradients().whole());
+    OptimizerStep{rig_.optimizer(), rig_.clip()}.update(
+        rig_.values(), rig_.microbatches().gradients().whole());
     const double update = part.seconds();
-    microbatches_.update_running_stats(samples_, statistics_);
+    rig_.microbatches().update_running_stats(samples_, rig_.statistics());
     const double rest = whole.seconds() - pass - update;
     if (!counts) return;
     watch_.keep();
@@ -172,11 +176,11 @@ class Rank {
   }
 
   std::vector<UnitBytes> units() const {
-    std::vector<UnitBytes> units(layout_.unit_count());
+    std::vector<UnitBytes> units(model_.layout.unit_count());
     for (std::size_t u = 0; u < units.size(); ++u) {
-      units[u].bytes = layout_.unit(UnitId{u}).size() * sizeof(float);
+      units[u].bytes = model_.layout.unit(UnitId{u}).size() * sizeof(float);
     }
-    for (const Segment& segment : layout_.segments()) {
+    for (const Segment& segment : model_.layout.segments()) {
       units[static_cast<std::size_t>(segment.unit)].tensors.push_back(
           segment.range.size() * sizeof(float));
     }
@@ -186,16 +190,8 @@ class Rank {
   const Settings& settings_;
   std::size_t samples_;
   Comm& comm_;
-  Model model_;
-  Layout layout_;
-  ThreadTeam team_;
-  FlatBuffer values_;
-  Layout statistics_layout_;
-  FlatBuffer statistics_;
-  Network network_;
-  Microbatches microbatches_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::optional<ClipNorm> clip_;
+  LaidOutModel model_;
+  TrainingRig rig_;
   Schedule schedule_;
   std::vector<float> images_;
   std::vector<std::int32_t> labels_;

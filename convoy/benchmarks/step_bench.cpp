@@ -8,9 +8,9 @@
 #include "convoy/base/memory.h"
 #include "convoy/base/random.h"
 #include "convoy/models/models.h"
-#include "convoy/network/microbatches.h"
+#include "convoy/optimizer/optimizer_step.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
-#include "convoy/strategy/single.h"
 #include "convoy/system/fma_probe.h"
 
 namespace convoy {
@@ -70,55 +70,42 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const ModelEntry& entry = find_model(settings.model.name);
   Shape input = entry.usual_input;
   if (options.image > 0) input.height = input.width = options.image;
-  const Model model = entry.make(input, kClasses);
-  const Layout layout = build_layout(model);
+  const LaidOutModel model = lay_out(entry.make(input, kClasses));
   const auto batch_size = static_cast<std::size_t>(settings.train.batch_size);
   const std::size_t count = microbatch_count(settings, /*ranks=*/1);
-  ThreadTeam team(thread_count(settings));
-  FlatBuffer values(layout);
-  FlatBuffer statistics(build_statistics_layout(model));
-  initialize(layout, settings.train.seed, values, model.weight_init);
-  Network network(
-      model, layout,
-      network_options(settings, Microbatches::most_samples(batch_size, count)), team);
-  Microbatches microbatches(network, layout, all_microbatches(count), team);
-  const auto optimizer = make_optimizer(choice_name(settings.optimizer.name), layout,
-                                        optimizer_options(settings, layout), team);
-  std::optional<ClipNorm> clip = make_clip(settings, layout, team);
-  Single strategy({.layout = layout,
-                   .values = values,
-                   .statistics = statistics,
-                   .gradients = microbatches.gradients(),
-                   .batch_stats = microbatches.batch_stats(),
-                   .optimizer = *optimizer,
-                   .clip = clip ? &*clip : nullptr});
+  TrainingRig rig(model, rig_options(settings, model.layout));
+  rig.initialize(settings.train.seed);
+  rig.plan_passes(pass_options(settings, all_microbatches(count)));
+  const OptimizerStep update{rig.optimizer(), rig.clip()};
+  Microbatches& microbatches = rig.microbatches();
+  PassListener nobody;
   const Schedule schedule(schedule_options(settings, /*steps=*/1, /*steps_in_epoch=*/1));
-  const MadeUpBatch batch(batch_size, model.input);
+  const MadeUpBatch batch(batch_size, model.model.input);
 
   StepBenchResult result{.model = settings.model.name,
-                         .kernels = network.kernels().name,
+                         .kernels = rig.network().kernels().name,
                          .batch_size = settings.train.batch_size,
-                         .threads = team.threads(),
+                         .threads = rig.team().threads(),
                          .microbatches = static_cast<int>(count)};
-  result.arena_bytes = network.arena_bytes();
-  result.probe_before_gflops = fma_probe_gflops(team);
+  result.arena_bytes = rig.network().arena_bytes();
+  result.probe_before_gflops = fma_probe_gflops(rig.team());
   std::vector<double> milliseconds;
   std::vector<StageReport> warm;
   const Stopwatch total;
   for (std::uint32_t step = 0;
        total.seconds() < options.seconds || milliseconds.size() < options.least_steps;
        ++step) {
-    if (step == kWarmUpSteps) warm = network.reports();
+    if (step == kWarmUpSteps) warm = rig.network().reports();
     const Stopwatch watch;
-    optimizer->start_step(step, schedule.at(0));
-    microbatches.run(Samples{batch.images, batch.labels}, values,
-                     {settings.train.seed, step}, strategy);
-    strategy.step();
-    microbatches.update_running_stats(batch_size, statistics);
+    rig.optimizer().start_step(step, schedule.at(0));
+    microbatches.run(Samples{batch.images, batch.labels}, rig.values(),
+                     {settings.train.seed, step}, nobody);
+    update.update(rig.values(), microbatches.gradients().whole());
+    microbatches.update_running_stats(batch_size, rig.statistics());
     if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);
   }
-  result.probe_after_gflops = fma_probe_gflops(team);
-  result.stages = seconds_of_one(warm, network.reports(), milliseconds.size());
+  result.probe_after_gflops = fma_probe_gflops(rig.team());
+  result.stages = seconds_of_one(warm, rig.network().reports(), milliseconds.size());
   result.peak_bytes = peak_memory_bytes();
   summarize(std::move(milliseconds), result);
   count_flops(result);

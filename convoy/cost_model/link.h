@@ -36,8 +36,6 @@ class Link {
     return options_.bandwidth > 0 ? static_cast<double>(bytes) / options_.bandwidth : 0;
   }
 
-  /// When the last message has left.
-  double free_at() const { return free_at_; }
   /// Carried so far.
   std::uint64_t bytes() const { return bytes_; }
 
@@ -48,8 +46,8 @@ class Link {
 };
 
 /// A message over two links, which carry it at the same time, each its bytes.
-inline double dirac(Link& from, std::uint64_t from_bytes, Link& to,
-                    std::uint64_t to_bytes, double ready) {
+inline double send_over(Link& from, std::uint64_t from_bytes, Link& to,
+                        std::uint64_t to_bytes, double ready) {
   const double left = from.send(ready, from_bytes);
   return std::max(left, to.send(ready, to_bytes));
 }

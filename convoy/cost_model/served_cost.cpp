@@ -51,8 +51,8 @@ StepCost ps_sync_cost(const CostProfile& profile, const CostedJob& job, double c
   double all_in = compute, all_out = 0;
   for (std::uint64_t w = 0; w < workers; ++w) {
     Link own(service.worker_link());
-    all_in =
-        std::max(all_in, dirac(own, service.pushed, in, service.pushed_range, compute));
+    all_in = std::max(all_in,
+                      send_over(own, service.pushed, in, service.pushed_range, compute));
   }
   const auto count = static_cast<double>(workers);
   const double handled = count * service.handling(service.pushed_range);
@@ -60,8 +60,8 @@ StepCost ps_sync_cost(const CostProfile& profile, const CostedJob& job, double c
       std::max(all_in, compute + handled) + count * service.add + service.update;
   for (std::uint64_t w = 0; w < workers; ++w) {
     Link own(service.worker_link());
-    all_out =
-        std::max(all_out, dirac(own, service.bytes, out, service.range_bytes, updated));
+    all_out = std::max(all_out,
+                       send_over(own, service.bytes, out, service.range_bytes, updated));
   }
   const double step =
       std::max(all_out, updated + count * service.handling(service.range_bytes));
@@ -96,15 +96,15 @@ StepCost ps_async_cost(const CostProfile& profile, const CostedJob& job, double 
   for (std::size_t updates = 0; updates < all;) {
     const Event event = queue.next();
     if (!event.arrived) {
-      queue.schedule(
-          dirac(up[event.worker], service.pushed, in, service.pushed_range, queue.now()),
-          {event.worker, true});
+      queue.schedule(send_over(up[event.worker], service.pushed, in, service.pushed_range,
+                               queue.now()),
+                     {event.worker, true});
       continue;
     }
     server_free = std::max(server_free, queue.now()) + served;
     if (++updates == warm) warm_at = server_free;
-    const double back =
-        dirac(down[event.worker], service.bytes, out, service.range_bytes, server_free);
+    const double back = send_over(down[event.worker], service.bytes, out,
+                                  service.range_bytes, server_free);
     queue.schedule(back + compute, {event.worker, false});
   }
   const double each = (server_free - warm_at) / static_cast<double>(all - warm);

@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/cost_model/served_cost.h"
+#include "convoy/params/buckets.h"
 
 namespace convoy {
 namespace {
@@ -116,6 +118,12 @@ StepCost all_reduce(const CostProfile& profile, const CostedJob& job) {
   });
 }
 
+std::vector<std::uint64_t> unit_bytes(const CostProfile& profile) {
+  std::vector<std::uint64_t> bytes;
+  for (const UnitBytes& unit : profile.units) bytes.push_back(unit.bytes);
+  return bytes;
+}
+
 /// The statistics go with the first bucket; the small message comes last, and only what
 /// outlasts the update is waited for.
 template <Algorithm algorithm>
@@ -127,9 +135,10 @@ StepCost ddp(const CostProfile& profile, const CostedJob& job) {
       {.seconds = passes.before_last_microbatch() + passes.forward_of_all()}};
   Exchange all;
   std::size_t unit = passes.units();
-  for (const CostedBucket& bucket : costed_buckets(profile, job.bucket_bytes)) {
+  for (const UnitBucket& bucket :
+       cut_into_buckets(unit_bytes(profile), job.bucket_bytes)) {
     Work work;
-    while (unit > bucket.last_unit) work.seconds += passes.backward(--unit);
+    while (unit > bucket.units.begin) work.seconds += passes.backward(--unit);
     if (!alone) work.after.push_back(cost.all_reduce(bucket.bytes, algorithm));
     if (!alone && works.size() == 1 && profile.statistics_bytes > 0) {
       work.after.push_back(cost.all_reduce(profile.statistics_bytes, algorithm));
@@ -223,19 +232,21 @@ StepCost ps_async(const CostProfile& profile, const CostedJob& job) {
 struct Costed {
   std::string_view name;
   StepCost (*cost)(const CostProfile&, const CostedJob&);
+  bool can_run = true;  // or is predicted only
 };
 
-constexpr Costed kCosted[] = {{"single", single},
-                              {"gather_scatter", gather_scatter},
-                              {"all_reduce", all_reduce<Algorithm::direct>},
-                              {"all_reduce/ring", all_reduce<Algorithm::ring>},
-                              {"all_reduce/tree", all_reduce<Algorithm::tree>},
-                              {"ddp", ddp<Algorithm::direct>},
-                              {"ddp/ring", ddp<Algorithm::ring>},
-                              {"ddp/tree", ddp<Algorithm::tree>},
-                              {"fsdp", fsdp},
-                              {"ps_sync", ps_sync},
-                              {"ps_async", ps_async}};
+constexpr Costed kCosted[] = {
+    {"single", single},
+    {"gather_scatter", gather_scatter},
+    {"all_reduce", all_reduce<Algorithm::direct>},
+    {"all_reduce/ring", all_reduce<Algorithm::ring>, /*can_run=*/false},
+    {"all_reduce/tree", all_reduce<Algorithm::tree>, /*can_run=*/false},
+    {"ddp", ddp<Algorithm::direct>},
+    {"ddp/ring", ddp<Algorithm::ring>, /*can_run=*/false},
+    {"ddp/tree", ddp<Algorithm::tree>, /*can_run=*/false},
+    {"fsdp", fsdp, /*can_run=*/false},
+    {"ps_sync", ps_sync},
+    {"ps_async", ps_async}};
 
 }  // namespace
 
@@ -245,23 +256,21 @@ std::vector<std::string> costed_strategies() {
   return names;
 }
 
+bool can_run(std::string_view strategy) {
+  const auto* costed = std::ranges::find(kCosted, strategy, &Costed::name);
+  return costed != std::end(kCosted) && costed->can_run;
+}
+
 StepCost step_cost(std::string_view strategy, const CostProfile& profile,
                    const CostedJob& job) {
   const auto* costed = std::ranges::find(kCosted, strategy, &Costed::name);
-  check(costed != std::end(kCosted), "a strategy is one of those that are costed");
-  return costed->cost(profile, job);
-}
-
-/// As cut_into_buckets() of strategy/ddp.h does.
-std::vector<CostedBucket> costed_buckets(const CostProfile& profile,
-                                         std::uint64_t bucket_bytes) {
-  std::vector<CostedBucket> buckets;
-  for (std::size_t unit = profile.units.size(); unit-- > 0;) {
-    if (buckets.empty() || buckets.back().bytes >= bucket_bytes) buckets.emplace_back();
-    buckets.back().bytes += profile.units[unit].bytes;
-    buckets.back().last_unit = unit;
-  }
-  return buckets;
+  if (costed != std::end(kCosted)) return costed->cost(profile, job);
+  throw InputError(InputKind::settings,
+                   {.where = "strategy.name",
+                    .found = std::string(strategy),
+                    .expected = "a strategy whose steps can be predicted: " +
+                                join(costed_strategies(), ", "),
+                    .hint = "a new strategy needs a row in cost_model/step_cost.cpp"});
 }
 
 }  // namespace convoy

@@ -42,16 +42,13 @@ struct StepCost {
 /// "ddp/ring".
 std::vector<std::string> costed_strategies();
 
-/// Requires: one of the names. `single` is one rank that has the whole batch to itself.
+/// Whether convoy has that strategy. What it has not is a prediction only: fsdp, and
+/// other algorithms.
+bool can_run(std::string_view strategy);
+
+/// `single` is one rank that has the whole batch to itself. Throws InputError if it is
+/// none of the names.
 StepCost step_cost(std::string_view strategy, const CostProfile& profile,
                    const CostedJob& job);
-
-/// Bytes of the buckets that ddp makes of the units, as backward finishes them.
-struct CostedBucket {
-  std::size_t last_unit = 0;  // whose gradients complete it
-  std::uint64_t bytes = 0;
-};
-std::vector<CostedBucket> costed_buckets(const CostProfile& profile,
-                                         std::uint64_t bucket_bytes);
 
 }  // namespace convoy

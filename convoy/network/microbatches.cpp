@@ -17,6 +17,9 @@ class WithoutGradients : public PassListener {
  public:
   explicit WithoutGradients(PassListener& listener) : listener_(listener) {}
 
+  void begin_microbatch(const MicrobatchPass& pass) override {
+    listener_.begin_microbatch(pass);
+  }
   void before_forward(UnitId unit) override { listener_.before_forward(unit); }
   void after_forward(UnitId unit) override { listener_.after_forward(unit); }
   void before_backward(UnitId unit) override { listener_.before_backward(unit); }
@@ -150,6 +153,7 @@ void Microbatches::forward_microbatch(const Step& step, std::size_t microbatch,
                                       FlatBuffer& found, PassListener& listener) {
   const std::size_t first = part_.samples(step.batch.whole).begin;
   const Range samples = part_.samples_of(microbatch, step.batch.whole);
+  listener.begin_microbatch({microbatch, microbatch + 1 == part_.own.end});
   RngKey key = step.key;
   key.microbatch += static_cast<std::uint32_t>(microbatch);
   losses_.push_back(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Microbatches: several slices of a batch, each computed on its own, presented as one
-// pass.
+// Microbatches: several slices of a batch, each computed in a pass of its own, whose
+// gradients are added up.
 //
 // A batch is divided into micro-batches; each runs forward and backward alone, and their
 // results are added along the reduction tree (params/reduction_tree.h), so that a sum
@@ -18,9 +18,10 @@
 //
 // Gradients are added that way, and so are the moments that batch norms compute.
 //
-// To the listener, a step is one pass whose units finish in order: gradient_ready
-// comes in the last micro-batch only, when all partial sums of that segment are final.
-// The statistics' sums are final before the first of them.
+// To the listener, a step is one pass per micro-batch that is computed here, and
+// begin_microbatch says which one follows. gradient_ready comes in the last pass only,
+// when all partial sums of that segment are final. The statistics' sums are final before
+// the first of them.
 
 #pragma once
 

@@ -61,11 +61,4 @@ class ClipNorm {
   double norm_ = 0;
 };
 
-/// New values from the whole gradient, clipped if there is a clip.
-inline void update_all(Optimizer& optimizer, ClipNorm* clip, FlatBuffer& values,
-                       const FlatBuffer& gradients) {
-  const float scale = clip == nullptr ? 1.0f : clip->scale(gradients);
-  optimizer.update({0, values.size()}, values, {gradients, scale});
-}
-
 }  // namespace convoy

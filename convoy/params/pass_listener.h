@@ -6,22 +6,38 @@
 // knows nothing of ranks; a strategy implements it and knows nothing of layers. Both
 // refer only to the units and segments of a Layout.
 //
-// One step, for a network of units 0 .. n-1:
+// A step is one pass for each of this rank's micro-batches, and a pass, for a network of
+// units 0 .. n-1:
 //
+//   begin_microbatch(..)
 //   before_forward(0) after_forward(0) ... before_forward(n-1) after_forward(n-1)
 //   before_backward(n-1) gradient_ready(..)* ... before_backward(0) gradient_ready(..)*
 //
+// Only the last pass has gradient_ready: then the sums over all of them are final.
 // Calls come from one thread, in the same order on every rank.
 
 #pragma once
+
+#include <cstddef>
 
 #include "convoy/params/layout.h"
 
 namespace convoy {
 
+/// One of the passes that a step consists of.
+struct MicrobatchPass {
+  std::size_t microbatch = 0;  // its number in the whole batch
+  bool is_last = true;         // of this rank's: its gradients complete the sums
+
+  bool operator==(const MicrobatchPass&) const = default;
+};
+
 class PassListener {
  public:
   virtual ~PassListener() = default;
+
+  /// The events until the next call belong to the pass of this micro-batch.
+  virtual void begin_microbatch(const MicrobatchPass&) {}
 
   /// The unit's values are about to be read. They must be complete on return.
   virtual void before_forward(UnitId) {}

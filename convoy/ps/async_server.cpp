@@ -101,8 +101,7 @@ void AsyncServer::update(const Worker& worker, std::span<float> gradients,
     compensation_->compensate(own, values, worker.copy.span(), gradients);
   }
   optimizer.start_step(version_, rates);
-  const float scale = clip == nullptr ? 1.0f : clip->scale(gradients);
-  optimizer.update(own, values, {gradients, own.begin, scale});
+  OptimizerStep{optimizer, clip}.update(own, values, gradients);
 }
 
 void AsyncServer::advance(Worker& worker) {

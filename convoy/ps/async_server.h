@@ -27,8 +27,7 @@
 #include <vector>
 
 #include "convoy/base/aligned.h"
-#include "convoy/optimizer/clip_norm.h"
-#include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/optimizer_step.h"
 #include "convoy/ps/delay_compensation.h"
 #include "convoy/ps/staleness.h"
 #include "convoy/ps_transport/push.h"

@@ -17,8 +17,9 @@ PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
     : ServerUpdates(parts, service),
       schedule_(parts.settings, parts.work, service.workers),
       server_(async_server_options(parts.settings, parts.work.layout, schedule_),
-              {parts.work.layout, own_, parts.values, parts.optimizer, parts.clip},
-              parts.team),
+              {parts.work.layout, own_, parts.rig.values(), parts.rig.optimizer(),
+               parts.rig.clip()},
+              parts.rig.team()),
       pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {
   const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
   describe({.strategy = choice_name(StrategyChoice::ps_async),

@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/optimizer/optimizer_step.h"
 
 namespace convoy {
 
@@ -153,11 +154,11 @@ LossSum PsSync::update(const StepRequest& request) {
     for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
   add(gradients, gradients_.view(own_));
-  const float scale = parts_.clip == nullptr ? 1.0f : parts_.clip->scale(gradients_);
-  parts_.optimizer.start_step(request.position.step, request.rates);
-  parts_.optimizer.update(own_, parts_.values, {gradients_, scale});
-  if (is_first() && parts_.statistics.size() > 0) {
-    std::vector<float> found(parts_.statistics.size());
+  parts_.rig.optimizer().start_step(request.position.step, request.rates);
+  OptimizerStep{parts_.rig.optimizer(), parts_.rig.clip()}.update(
+      own_, parts_.rig.values(), gradients_.view(own_));
+  if (is_first() && parts_.rig.statistics().size() > 0) {
+    std::vector<float> found(parts_.rig.statistics().size());
     add(statistics, found);
     follow(found, std::min(loss.samples, order_.microbatches()));
   }

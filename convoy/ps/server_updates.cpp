@@ -30,7 +30,7 @@ InputError refusal(const char* where, std::string found, std::string hint) {
 
 void check_service(const TrainingContext& parts) {
   const Settings& settings = parts.settings;
-  if (parts.clip != nullptr && parts.comm.ranks() > 1) {
+  if (parts.rig.clip() != nullptr && parts.comm.ranks() > 1) {
     throw refusal("optimizer.clip_norm",
                   fmt::format("{} with {} servers", settings.optimizer.clip_norm,
                               parts.comm.ranks()),
@@ -42,7 +42,7 @@ void check_service(const TrainingContext& parts) {
                   fmt::format("averages of values with {} servers", parts.comm.ranks()),
                   "ps.servers=1: no server of several has all values after every update");
   }
-  if (settings.train.swa_start > 0 && parts.statistics.size() > 0) {
+  if (settings.train.swa_start > 0 && parts.rig.statistics().size() > 0) {
     throw refusal("train.swa_start", "a model with running statistics",
                   "train.ema: a server has no images to measure statistics with");
   }
@@ -79,7 +79,7 @@ void ServerUpdates::begin() {
           .token = service_.token,
           .workers = service_.workers,
           .gradients = own_.size(),
-          .statistics = is_first() ? parts_.statistics.size() : 0,
+          .statistics = is_first() ? parts_.rig.statistics().size() : 0,
           .partials = partials(),
           .microbatches = microbatches_by_worker(),
           .silence = milliseconds_of(parts_.settings.cluster.operation_timeout),
@@ -101,7 +101,7 @@ std::vector<std::string> ServerUpdates::take_messages() {
 /// What each worker pushes and pulls has a place, here or in memory that is shared with
 /// it.
 std::size_t ServerUpdates::port_bytes() const {
-  const std::size_t statistics = is_first() ? parts_.statistics.size() : 0;
+  const std::size_t statistics = is_first() ? parts_.rig.statistics().size() : 0;
   std::size_t floats = 0;
   for (const std::size_t count : partials()) {
     floats += (count + 1) * own_.size() + count * statistics;
@@ -208,7 +208,8 @@ void ServerUpdates::gather(FlatBuffer& numbers) {
 void ServerUpdates::keep_own_range() {
   if (!has_others()) return;
   gradients_.keep_only(own_);
-  for (const OptimizerSlot& slot : parts_.optimizer.slots()) slot.numbers.keep_only(own_);
+  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots())
+    slot.numbers.keep_only(own_);
   for (const OptimizerSlot& slot : slots()) slot.numbers.keep_only(own_);
 }
 
@@ -216,19 +217,19 @@ void ServerUpdates::synchronize() {
   if (std::exchange(synchronized_, true)) return;
   share_counts();
   if (parts_.comm.ranks() == 1) return;
-  share(parts_.values);
+  share(parts_.rig.values());
   gather(gradients_);
-  for (const OptimizerSlot& slot : parts_.optimizer.slots()) gather(slot.numbers);
+  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots()) gather(slot.numbers);
   for (const OptimizerSlot& slot : slots()) gather(slot.numbers);
   const std::span<float> statistics =
-      parts_.statistics.view({0, parts_.statistics.size()});
+      parts_.rig.statistics().view({0, parts_.rig.statistics().size()});
   parts_.comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
 }
 
 void ServerUpdates::follow(std::span<const float> found, std::size_t microbatches) {
   if (!is_first()) return;
   update_running_stats(found, microbatches,
-                       parts_.statistics.view({0, parts_.statistics.size()}));
+                       parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
 }
 
 void ServerUpdates::note(int worker, const Push& push) {

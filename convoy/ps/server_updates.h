@@ -83,7 +83,7 @@ class ServerUpdates : public UpdateSource {
   std::size_t port_bytes() const;
   bool is_first() const { return parts_.comm.is_first(); }
   bool has_others() const { return parts_.comm.ranks() > 1; }
-  std::span<const float> own_values() const { return parts_.values.view(own_); }
+  std::span<const float> own_values() const { return parts_.rig.values().view(own_); }
 
   TrainingContext parts_;
   Range own_;             // this server's, of the flat buffer

@@ -39,19 +39,13 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
                                                     place.workers)
                     : std::nullopt),
       plan_(plan()),
-      team_(thread_count(settings)),
-      values_(work_.layout),
-      network_(work_.model, work_.layout,
-               network_options(settings,
-                               Microbatches::most_samples(
-                                   static_cast<std::size_t>(settings.train.batch_size),
-                                   plan_.microbatches)),
-               team_),
-      microbatches_(network_, work_.layout, plan_.part, team_),
-      compute_timer_(nobody_, work_.layout.segments().size(),
-                     make_delay(settings, place.worker, place.workers)),
+      rig_(work_, {.threads = thread_count(settings)}),
+      delays_(make_delay(settings, place.worker, place.workers)),
+      compute_timer_(nobody_, work_.layout.segments().size(), delays_),
       loader_(work_.data.train, plan_.samples,
-              loader_options(settings, work_, plan_.part, plan_.order_of)) {}
+              loader_options(settings, work_, plan_.part, plan_.order_of)) {
+  rig_.plan_passes(pass_options(settings, plan_.part));
+}
 
 /// At its own pace a worker has samples of its own and all micro-batches of its batches;
 /// else it has some micro-batches of everybody's.
@@ -78,7 +72,7 @@ WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers
       .token = token,
       .worker = place_.worker,
       .statistics = work_.statistics_layout.size(),
-      .partials = microbatches_.gradients().count(),
+      .partials = rig_.microbatches().gradients().count(),
       .microbatches = plan_.part.own.size(),
       .timeout = milliseconds_of(settings_.cluster.operation_timeout)};
   for (int server = 0; server < place_.servers; ++server) {
@@ -107,16 +101,17 @@ const Batch& Worker::batch(std::uint64_t sequence) {
 Push Worker::compute(const Assignment& next) {
   const Batch& data = batch(next.sequence);
   compute_timer_.begin(next.sequence);
-  microbatches_.run({{data.images, data.labels}, data.whole}, values_, key(next.sequence),
-                    compute_timer_);
+  rig_.microbatches().run({{data.images, data.labels}, data.whole}, rig_.values(),
+                          key(next.sequence), compute_timer_);
   Push push{.sequence = next.sequence,
             .version = next.version,
             .samples = data.whole,
             .own_seconds = compute_timer_.seconds(),
             .data_seconds = loader_.seconds_waited() - reported_data_seconds_,
-            .slept_seconds = compute_timer_.last_seconds_slept()};
+            .slept_seconds = delays_.last_seconds_slept()};
   reported_data_seconds_ = loader_.seconds_waited();
-  push.microbatches.assign(microbatches_.losses().begin(), microbatches_.losses().end());
+  const std::span<const LossSum> losses = rig_.microbatches().losses();
+  push.microbatches.assign(losses.begin(), losses.end());
   return push;
 }
 
@@ -124,7 +119,7 @@ Assignment Worker::run(WorkerPort& port, const StopRequest& stop,
                        const std::function<void(std::size_t)>& on_step) {
   double exchanging = 0;
   Stopwatch since_asked;
-  Assignment next = port.join(values_);
+  Assignment next = port.join(rig_.values());
   while (!next.over) {
     if (stop.signal() == 0) since_asked.restart();
     if (since_asked.seconds() > kShutdownGrace) return asked_alone(stop.signal());
@@ -132,8 +127,9 @@ Assignment Worker::run(WorkerPort& port, const StopRequest& stop,
     Push push = compute(next);
     push.exchange_seconds = exchanging;
     const Stopwatch watch;
-    next = port.push(push, {microbatches_.gradients(), microbatches_.batch_stats()},
-                     values_);
+    next = port.push(push,
+                     {rig_.microbatches().gradients(), rig_.microbatches().batch_stats()},
+                     rig_.values());
     exchanging = watch.seconds();
   }
   return next;

@@ -10,12 +10,11 @@
 #include <functional>
 
 #include "convoy/loader/loader.h"
-#include "convoy/network/microbatches.h"
 #include "convoy/ps/worker_schedule.h"
 #include "convoy/ps_transport/worker_port.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/stop_request.h"
-#include "convoy/system/thread_team.h"
 #include "convoy/updates/compute_timer.h"
 
 namespace convoy {
@@ -59,11 +58,9 @@ class Worker {
   Workload work_;
   std::optional<WorkerSchedule> schedule_;  // if it has its own pace
   Plan plan_;
-  ThreadTeam team_;
-  FlatBuffer values_;
-  Network network_;
-  Microbatches microbatches_;
+  TrainingRig rig_;
   PassListener nobody_;
+  DelayInjector delays_;
   ComputeTimer compute_timer_;
   Loader loader_;
   std::optional<std::uint64_t> last_;  // batch that the loader gave

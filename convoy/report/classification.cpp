@@ -187,11 +187,6 @@ void ConfusionMatrix::add(int truth, int predicted, std::uint64_t times) {
   counts_[at(truth, predicted)] += times;
 }
 
-void ConfusionMatrix::merge(const ConfusionMatrix& other) {
-  check(classes_ == other.classes_, "merged matrices have the same classes");
-  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-}
-
 std::uint64_t ConfusionMatrix::total() const {
   return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
 }

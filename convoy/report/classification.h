@@ -55,9 +55,6 @@ class ConfusionMatrix {
   /// Counts `times` samples. Requires: both are classes, 0 <= class < size().
   void add(int truth, int predicted, std::uint64_t times = 1);
 
-  /// Adds another's counts, e.g. another rank's. Requires: the same classes.
-  void merge(const ConfusionMatrix& other);
-
   std::uint64_t count(int truth, int predicted) const {
     return counts_[at(truth, predicted)];
   }

@@ -62,9 +62,7 @@ ExitCode join_and_train(const Settings& settings, const JobPlacement& placement,
   // Our own launcher has printed its plan; of others this is the place for it.
   const bool by_others =
       placement.launcher_kind != LauncherKind::convoy && placement.rank == 0;
-  if (by_others && view.mode == ConsoleMode::normal) {
-    fmt::print("launch    {}\n", describe(placement));
-  }
+  if (by_others) view.log.launched(describe(placement));
   if (placement.is_server()) return join_as_server(settings, placement, view);
   if (placement.servers > 0) return join_as_worker(settings, placement);
   return join_and_work(

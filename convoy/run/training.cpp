@@ -6,17 +6,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <memory>
 
-#include "convoy/base/printable.h"
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/resume.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/planned_comm.h"
 #include "convoy/evaluate/evaluation_report.h"
-#include "convoy/job/rank_variables.h"
 #include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
 #include "convoy/run/uploads.h"
@@ -31,51 +28,6 @@
 
 namespace convoy {
 namespace {
-
-/// Prints. A failed write ends no run; main() looks at the stream once it is over.
-void say(const std::string& text) {
-  const std::string shown = printable(text);
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
-  std::fflush(stdout);
-}
-
-void say_failure(const Outcome& outcome) {
-  fmt::print(stderr, "convoy: {}\n", printable(outcome.reason));
-  if (outcome.code == ExitCode::diverged) {
-    fmt::print(stderr, "  hint: a smaller optimizer.lr often helps\n");
-  }
-}
-
-void say_outcome(const Outcome& outcome, RunFolder& folder, ConsoleMode mode) {
-  const bool normal = mode == ConsoleMode::normal;
-  const std::string placement = "run folder " + folder.path().string();
-  if (outcome.test) {
-    const std::string result = result_line(*outcome.test);
-    const std::string report =
-        fmt::format("\n{}\n{}\n", evaluation_text(*outcome.test), result);
-    folder.log(report);
-    if (normal) say(report);
-    if (mode == ConsoleMode::quiet) say(fmt::format("{}, {}\n", result, placement));
-  }
-  if (normal) say(placement + "\n");
-  folder.log(outcome.reason);
-  if (outcome.code != ExitCode::done) say_failure(outcome);
-}
-
-ProgressOptions progress_options(const TrainingView& view) {
-  switch (view.mode) {
-    case ConsoleMode::quiet:
-      return {.style = ProgressStyle::quiet};
-    case ConsoleMode::json:
-      return {.style = ProgressStyle::json};
-    case ConsoleMode::normal:
-      break;
-  }
-  if (view.terminal_width == 0) return {.style = ProgressStyle::plain};
-  return {.style = ProgressStyle::bar,
-          .width = view.terminal_width,
-          .colour = colours_are_wanted()};
-}
 
 /// Which settings are not those that the run in this folder had.
 void log_changes(const Settings& settings, RunFolder& folder) {
@@ -115,54 +67,62 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
   return folder;
 }
 
-/// A run's console and log, which its uploads share with it.
-struct Voices {
-  RunFolder& folder;
-  Progress& progress;
-
-  void say(const std::string& line) const {
-    progress.line(line);
+/// Tells what uploads have to say to whoever watches, and to the run's log.
+void log_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
+  for (const std::string& line : uploads.take_messages()) {
+    if (progress != nullptr) progress->line(line);
     folder.log(line);
   }
-};
+}
 
 /// Checkpoints go up from now on; what there is to say of it is said after a step.
 std::shared_ptr<Uploads> start_uploads(const Settings& settings, const TrainingView& view,
-                                       Trainer& trainer, const Voices& voices) {
+                                       Trainer& trainer, RunFolder& folder,
+                                       Progress* progress) {
   if (settings.checkpoint.upload.empty()) return nullptr;
-  auto uploads = std::make_shared<Uploads>(settings.checkpoint, voices.folder.name());
+  auto uploads = std::make_shared<Uploads>(settings.checkpoint, folder.name());
   // The trainer's writer may have one to submit even while an error ends the run.
   trainer.tell_checkpoints_to(
       [uploads](const auto& path, const auto& order) { uploads->submit(path, order); });
-  trainer.tell_steps_to([uploads, voices, on_step = view.on_step](std::size_t step) {
-    if (on_step) on_step(step);
-    for (const std::string& text : uploads->take_messages()) voices.say(text);
-  });
+  trainer.tell_steps_to(
+      [uploads, &folder, progress, on_step = view.on_step](std::size_t step) {
+        if (on_step) on_step(step);
+        log_uploads(*uploads, folder, progress);
+      });
   return uploads;
 }
 
 /// Waits for what is under way. A run that is trained and saved is done, uploaded or not.
-void finish_uploads(Uploads& uploads, const Voices& voices) {
-  const std::string failure = uploads.finish();
-  for (const std::string& text : uploads.take_messages()) voices.say(text);
-  if (failure.empty()) return;
-  voices.folder.log(failure);
-  fmt::print(stderr, "convoy: {}\n", printable(failure));
+/// Returns what did not go up; "" if all did.
+std::string finish_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
+  std::string failure = uploads.finish();
+  log_uploads(uploads, folder, progress);
+  if (!failure.empty()) folder.log(failure);
+  return failure;
+}
+
+void log_outcome(const Outcome& outcome, RunFolder& folder) {
+  if (outcome.test) {
+    folder.log(fmt::format("\n{}\n{}\n", evaluation_text(*outcome.test),
+                           result_line(*outcome.test)));
+  }
+  folder.log(outcome.reason);
 }
 
 ExitCode train_as_first(const Settings& settings, Trainer& trainer,
                         const StopRequest& stop, const TrainingView& view, int ranks) {
   RunFolder folder = run_folder(settings, trainer, ranks, view.version);
   if (view.on_folder) view.on_folder(folder.path());
-  if (view.mode == ConsoleMode::normal) {
-    say(fmt::format("{}run       {}\n\n", trainer.plan(), folder.path().string()));
-  }
-  Progress progress(stdout, progress_options(view));
-  const Voices voices{folder, progress};
-  const std::shared_ptr<Uploads> uploads = start_uploads(settings, view, trainer, voices);
-  const Outcome outcome = trainer.train(&folder, &progress, stop, view.command_line);
-  if (uploads) finish_uploads(*uploads, voices);
-  say_outcome(outcome, folder, view.mode);
+  view.log.planned(trainer.plan(), folder.path());
+  Progress* progress = view.log.progress(/*is_first_rank=*/true);
+  const std::shared_ptr<Uploads> uploads =
+      start_uploads(settings, view, trainer, folder, progress);
+  const Outcome outcome = trainer.train(&folder, progress, stop, view.command_line);
+  const std::string failure =
+      uploads ? finish_uploads(*uploads, folder, progress) : std::string();
+  if (!failure.empty()) view.log.warn(failure);
+  log_outcome(outcome, folder);
+  view.log.ended(outcome, folder.path());
   return outcome.code;
 }
 
@@ -178,13 +138,11 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
   if (comm.is_first()) {
     return train_as_first(settings, trainer, stop, view, comm.ranks());
   }
-  Progress log(stdout, {.style = ProgressStyle::log, .line_prefix = kForTheLog});
-  return trainer.train(nullptr, view.has_log ? &log : nullptr, stop, view.command_line)
-      .code;
+  Progress* progress = view.log.progress(/*is_first_rank=*/false);
+  return trainer.train(nullptr, progress, stop, view.command_line).code;
 }
 
-void say_plan(Settings settings, const JobPlacement& placement) {
-  fmt::print("{}\n", printable(to_yaml(settings)));
+std::string planned_job(Settings settings, const JobPlacement& placement) {
   if (settings.cluster.threads == 0) {
     settings.cluster.threads = std::max(1, cpu_info().cores / placement.local_ranks);
   }
@@ -193,8 +151,8 @@ void say_plan(Settings settings, const JobPlacement& placement) {
                    served ? placement.servers : placement.ranks);
   const UpdateSourceFactory make_updates =
       served ? server_updates({.workers = placement.workers()}) : make_local_updates;
-  fmt::print("{}launch    {}\n", printable(Trainer(settings, comm, make_updates).plan()),
-             describe(placement));
+  return fmt::format("{}launch    {}\n", Trainer(settings, comm, make_updates).plan(),
+                     describe(placement));
 }
 
 }  // namespace convoy

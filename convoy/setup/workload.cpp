@@ -145,10 +145,9 @@ Workload load_workload(const Settings& settings) {
   work.data = load_data_pair(settings);
   work.samples = split_of(settings, work.data.train);
   work.normalization = choose_normalization(settings.data, work.data.train);
-  work.model = make_model(settings.model.name, work.data.train.shape,
-                          static_cast<int>(work.data.train.classes.size()));
-  work.layout = build_layout(work.model);
-  work.statistics_layout = build_statistics_layout(work.model);
+  static_cast<LaidOutModel&>(work) =
+      lay_out(make_model(settings.model.name, work.data.train.shape,
+                         static_cast<int>(work.data.train.classes.size())));
   return work;
 }
 
@@ -281,11 +280,19 @@ OptimizerOptions optimizer_options(const Settings& settings, const Layout& layou
                          .frozen = frozen_segment(settings, layout)}};
 }
 
-std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,
-                                  ThreadTeam& team) {
-  const double longest = settings.optimizer.clip_norm;
-  if (longest == 0) return std::nullopt;
-  return ClipNorm(layout, {longest, frozen_segment(settings, layout)}, team);
+RigOptions rig_options(const Settings& settings, const Layout& layout) {
+  UpdateRuleOptions update{.optimizer = choice_name(settings.optimizer.name),
+                           .parameters = optimizer_options(settings, layout)};
+  if (settings.optimizer.clip_norm > 0) {
+    update.clip = {settings.optimizer.clip_norm, frozen_segment(settings, layout)};
+  }
+  return {.threads = thread_count(settings), .update = update};
+}
+
+PassOptions pass_options(const Settings& settings, const MicrobatchPart& part) {
+  return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
+          .part = part,
+          .network = network_options(settings, /*most_samples=*/0)};
 }
 
 LoaderOptions loader_options(const Settings& settings, const Workload& work,

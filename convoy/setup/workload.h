@@ -21,6 +21,7 @@
 #include "convoy/params/layout.h"
 #include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/strategy/registry.h"
 
 namespace convoy {
@@ -28,12 +29,10 @@ namespace convoy {
 /// Whether parameter servers make the updates: ps_sync, ps_async.
 bool is_served(const Settings& settings);
 
-struct Workload {
+struct Workload : LaidOutModel {
   DataPair data;
   Split samples;  // of data.train
   Normalization normalization;
-  Model model;
-  Layout layout, statistics_layout;
 };
 
 /// Loads the data and builds the model. Throws InputError.
@@ -76,9 +75,10 @@ std::size_t samples_of_microbatches(const Settings& settings, const Workload& wo
 std::string strategy_name(const Settings& settings, int ranks);
 StrategyOptions strategy_options(const Settings& settings);
 OptimizerOptions optimizer_options(const Settings& settings, const Layout& layout);
-/// If gradients are to be clipped. Borrows the team.
-std::optional<ClipNorm> make_clip(const Settings& settings, const Layout& layout,
-                                  ThreadTeam& team);
+/// Of a rig that updates values of that layout.
+RigOptions rig_options(const Settings& settings, const Layout& layout);
+/// Of passes over some micro-batches of every batch.
+PassOptions pass_options(const Settings& settings, const MicrobatchPart& part);
 /// Unless the strategy is ps_async, whose workers have parts, micro-batches have parts as
 /// data.partition says; the loader refuses those that micro-batches cannot have.
 LoaderOptions loader_options(const Settings& settings, const Workload& work,

@@ -172,11 +172,12 @@ std::vector<Row> predicted_rows(const CostProfile& profile, const Jobs& jobs,
   return rows;
 }
 
-void print_json(const CostProfile& profile, const std::vector<Row>& rows) {
+std::string json_text(const CostProfile& profile, const std::vector<Row>& rows) {
   json list = json::array();
   const double single = rows.front().images_per_second;
   for (const Row& row : rows) {
     list.push_back({{"strategy", row.strategy},
+                    {"prediction_only", !can_run(row.strategy)},
                     {"nodes", row.nodes},
                     {"ranks", row.ranks},
                     {"batch_size", row.batch},
@@ -195,54 +196,59 @@ void print_json(const CostProfile& profile, const std::vector<Row>& rows) {
                        {"threads", profile.threads},
                        {"parameter_bytes", profile.bytes()},
                        {"rows", list}};
-  fmt::print("{}\n", object.dump());
+  return object.dump() + "\n";
 }
 
-void print_row(const Row& row, double single) {
+/// A strategy that convoy has not is marked.
+std::string row_text(const Row& row, double single) {
   const double speed_up = row.images_per_second / single;
-  fmt::print(
+  return fmt::format(
       "{:<16} {:>6} {:>6} {:>8} {:>11.3f} {:>11} {:>9.2f} {:>6.1f} % {:>6.1f} % "
       "{:>9.2f} {:>9.2f}\n",
-      row.strategy, row.nodes, row.ranks, with_commas(row.batch), row.cost.step * 1e3,
+      row.strategy + (can_run(row.strategy) ? "" : "*"), row.nodes, row.ranks,
+      with_commas(row.batch), row.cost.step * 1e3,
       with_commas(static_cast<std::uint64_t>(row.images_per_second)), speed_up,
       100 * speed_up / row.ranks, 100 * std::max(0.0, row.cost.exposed) / row.cost.step,
       static_cast<double>(row.cost.sent) * 1e-6,
       static_cast<double>(row.cost.link_bytes) * 1e-6);
 }
 
-void print_text(const Settings& settings, const CostProfile& profile, const Jobs& jobs,
-                const PredictOptions& options, const std::vector<Row>& rows) {
-  fmt::print("{}, {:.1f} MB of gradients; measured with {}; links of {} Gbit/s, {} us\n",
-             profile.model, static_cast<double>(profile.bytes()) * 1e-6,
-             ranks_text(profile.ranks, profile.threads), settings.sim.bandwidth_gbps,
-             settings.sim.latency_us);
-  fmt::print("{:<16} {:>6} {:>6} {:>8} {:>11} {:>11} {:>9} {:>8} {:>8} {:>9} {:>9}\n",
-             "strategy", "nodes", "ranks", "batch", "step ms", "images/s", "speed-up",
-             "efficient", "exposed", "MB sent", "MB link");
-  for (const Row& row : rows) print_row(row, rows.front().images_per_second);
+std::string table_text(const Settings& settings, const CostProfile& profile,
+                       const Jobs& jobs, const PredictOptions& options,
+                       const std::vector<Row>& rows) {
+  std::string text = fmt::format(
+      "{}, {:.1f} MB of gradients; measured with {}; links of {} Gbit/s, {} us\n",
+      profile.model, static_cast<double>(profile.bytes()) * 1e-6,
+      ranks_text(profile.ranks, profile.threads), settings.sim.bandwidth_gbps,
+      settings.sim.latency_us);
+  text += fmt::format(
+      "{:<16} {:>6} {:>6} {:>8} {:>11} {:>11} {:>9} {:>8} {:>8} {:>9} {:>9}\n",
+      "strategy", "nodes", "ranks", "batch", "step ms", "images/s", "speed-up",
+      "efficient", "exposed", "MB sent", "MB link");
+  for (const Row& row : rows) {
+    text += row_text(row, rows.front().images_per_second);
+  }
+  text += "* a prediction only: convoy has no such strategy, or not by that algorithm\n";
   for (const int nodes : options.nodes) {
     if (jobs.fits(nodes)) continue;
-    fmt::print(
+    text += fmt::format(
         "{} nodes and more: fewer micro-batches than ranks, or samples than "
         "micro-batches; "
         "a larger train.batch_size or --weak\n",
         nodes);
     break;
   }
+  return text;
 }
 
 }  // namespace
 
-ExitCode predict(const Settings& settings, const PredictOptions& options) {
+std::string predict(const Settings& settings, const PredictOptions& options) {
   const Jobs jobs(settings, options.weak);
   const CostProfile profile = profile_for(settings, options, jobs);
   const std::vector<Row> rows = predicted_rows(profile, jobs, options.nodes);
-  if (options.as_json) {
-    print_json(profile, rows);
-  } else {
-    print_text(settings, profile, jobs, options, rows);
-  }
-  return ExitCode::done;
+  return options.as_json ? json_text(profile, rows)
+                         : table_text(settings, profile, jobs, options, rows);
 }
 
 }  // namespace convoy

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/exit_code.h"
 #include "convoy/settings/settings.h"
 
 namespace convoy {
@@ -22,7 +21,8 @@ struct PredictOptions {
   double seconds = 2;  // how long to measure a pass
 };
 
-/// Prints the table. Throws InputError, and PeerError if a process of a measurement dies.
-ExitCode predict(const Settings& settings, const PredictOptions& options);
+/// The table, or a JSON object. Throws InputError, and PeerError if a process of a
+/// measurement dies.
+std::string predict(const Settings& settings, const PredictOptions& options);
 
 }  // namespace convoy

@@ -40,20 +40,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
       schedule_(parts.settings, parts.work, workers),
       server_(async_server_options(parts.settings, parts.work.layout, schedule_),
               {parts.work.layout,
-               {0, parts.values.size()},
-               parts.values,
-               parts.optimizer,
-               parts.clip},
-              parts.team),
-      network_(
-          parts.work.model, parts.work.layout,
-          network_options(parts.settings,
-                          Microbatches::most_samples(
-                              static_cast<std::size_t>(parts.settings.train.batch_size),
-                              schedule_.microbatches)),
-          parts.team),
-      microbatches_(network_, parts.work.layout, all_microbatches(schedule_.microbatches),
-                    parts.team),
+               {0, parts.rig.values().size()},
+               parts.rig.values(),
+               parts.rig.optimizer(),
+               parts.rig.clip()},
+              parts.rig.team()),
       filler_(parts.work.data.train, parts.work.normalization,
               loader_options(parts.settings, parts.work, {}).augmentation,
               parts.settings.train.seed),
@@ -62,9 +53,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
       labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
-      to_server_(server_link(parts.settings.sim)),
-      from_server_(server_link(parts.settings.sim)),
-      applied_(parts.work.layout) {
+      links_{Link(server_link(parts.settings.sim)),
+             Link(server_link(parts.settings.sim))},
+      last_{FlatBuffer(parts.work.layout)} {
+  parts.rig.plan_passes(
+      pass_options(parts.settings, all_microbatches(schedule_.microbatches)));
   workers_.reserve(static_cast<std::size_t>(workers));
   for (int worker = 0; worker < workers; ++worker) {
     workers_.emplace_back(parts, make_delay(parts.settings, worker, workers));
@@ -77,7 +70,7 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
             .workers = workers_.size(),
             .memory = memory(),
             .plan = plan(),
-            .gradients = &applied_,
+            .gradients = &last_.gradients,
             .clock = &clock_});
 }
 
@@ -87,7 +80,7 @@ std::uint64_t SimulatedServer::message_bytes() const {
 }
 
 void SimulatedServer::begin() {
-  since_begin_.restart();
+  real_.since_begin.restart();
   const int count = static_cast<int>(workers_.size());
   for (int worker = 0; worker < count; ++worker) server_.set_connected(worker, true);
   for (int worker = 0; worker < count; ++worker) give_work(worker);
@@ -104,7 +97,7 @@ void SimulatedServer::give_work(int worker) {
   compute(worker, next);
   VirtualWorker& one = at(worker);
   const double arrives =
-      dirac(from_server_, message_bytes(), one.down, message_bytes(), events_.now());
+      send_over(links_.out, message_bytes(), one.down, message_bytes(), events_.now());
   const double computing = times_.seconds(worker, next.sequence, one.push.samples);
   one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
   one.push.own_seconds = computing + one.push.slept_seconds;
@@ -137,17 +130,18 @@ BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
 /// The gradient of the worker's next batch with the values now.
 void SimulatedServer::compute(int worker, const Assignment& next) {
   VirtualWorker& one = at(worker);
+  Microbatches& microbatches = parts_.rig.microbatches();
   const BatchShare share = batch(worker, next.sequence);
   const Stopwatch watch;
-  microbatches_.run(share, parts_.values,
-                    schedule_.key(parts_.settings.train.seed, worker, next.sequence),
-                    nobody_);
-  seconds_computing_ += watch.seconds();
+  microbatches.run(share, parts_.rig.values(),
+                   schedule_.key(parts_.settings.train.seed, worker, next.sequence),
+                   nobody_);
+  real_.computing += watch.seconds();
   one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
-  one.push.microbatches.assign(microbatches_.losses().begin(),
-                               microbatches_.losses().end());
-  std::ranges::copy(microbatches_.gradients().whole().numbers(), one.gradients.data());
-  std::ranges::copy(microbatches_.batch_stats().whole().numbers(), one.statistics.data());
+  one.push.microbatches.assign(microbatches.losses().begin(),
+                               microbatches.losses().end());
+  std::ranges::copy(microbatches.gradients().whole().numbers(), one.gradients.data());
+  std::ranges::copy(microbatches.batch_stats().whole().numbers(), one.statistics.data());
 }
 
 NextUpdate SimulatedServer::next(const StepRequest& request) {
@@ -155,8 +149,8 @@ NextUpdate SimulatedServer::next(const StepRequest& request) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
     if (event.kind == EventKind::arrived) return apply(event.worker, request);
-    const double arrives = dirac(at(event.worker).up, message_bytes(), to_server_,
-                                 message_bytes(), events_.now());
+    const double arrives = send_over(at(event.worker).up, message_bytes(), links_.in,
+                                     message_bytes(), events_.now());
     events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
   return NoMoreUpdates{};
@@ -167,21 +161,21 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
   const Applied applied = server_.push(
       worker, one.push, one.gradients.view({0, one.gradients.size()}), request.rates);
   check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
-  std::swap(applied_, one.gradients);
+  std::swap(last_.gradients, one.gradients);
   Update made{.rate = applied.rate,
-              .seconds = events_.now() - last_update_,
+              .seconds = events_.now() - last_.at,
               .first_reporter = static_cast<std::size_t>(worker),
               .stop_signal = request.stop_signal(),
               .gather_resources = request.gather_resources};
   for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
   made.diverged = !std::isfinite(made.loss.loss);
-  last_update_ = events_.now();
-  seconds_really_ = since_begin_.seconds();
-  report_ = {.own_seconds = one.push.own_seconds};
-  made.reports = {&report_, 1};
+  last_.at = events_.now();
+  real_.seconds = real_.since_begin.seconds();
+  last_.report = {.own_seconds = one.push.own_seconds};
+  made.reports = {&last_.report, 1};
   update_running_stats(one.statistics.numbers(),
                        std::min(made.loss.samples, schedule_.microbatches),
-                       parts_.statistics.view({0, parts_.statistics.size()}));
+                       parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
   give_work(worker);
   release_waiting();
   if (request.is_recorded) made.fields = step_fields();
@@ -193,9 +187,10 @@ UpdateMemory SimulatedServer::memory() const {
       (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
   const std::size_t copies = async_server_bytes(
       async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      {0, parts_.values.size()});
-  return {.gradients = microbatches_.gradient_bytes() + workers_.size() * one + copies,
-          .activations = network_.arena_bytes()};
+      {0, parts_.rig.values().size()});
+  return {.gradients =
+              parts_.rig.microbatches().gradient_bytes() + workers_.size() * one + copies,
+          .activations = parts_.rig.network().arena_bytes()};
 }
 
 std::string SimulatedServer::plan() const {
@@ -227,9 +222,9 @@ UpdateTelemetry SimulatedServer::telemetry() const {
   telemetry.summary_fields = {
       {"simulated", true},
       {"virtual_seconds", clock_.seconds()},
-      {"wall_seconds", seconds_really_},
-      {"computing_seconds", seconds_computing_},
-      {"bytes", {{"sent", from_server_.bytes()}, {"received", to_server_.bytes()}}},
+      {"wall_seconds", real_.seconds},
+      {"computing_seconds", real_.computing},
+      {"bytes", {{"sent", links_.out.bytes()}, {"received", links_.in.bytes()}}},
       {"staleness", staleness_json(server_.staleness())}};
   return telemetry;
 }

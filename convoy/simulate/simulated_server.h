@@ -52,6 +52,24 @@ class SimulatedServer final : public UpdateSource {
     int worker;
   };
 
+  /// Of the server, which all workers share.
+  struct ServerLinks {
+    Link in, out;
+  };
+
+  struct LastUpdate {
+    FlatBuffer gradients;
+    StepReport report{};
+    double at = 0;  // seconds of the virtual clock
+  };
+
+  /// What the simulation takes itself.
+  struct RealTime {
+    Stopwatch since_begin{};
+    double seconds = 0;    // from the begin to the last update
+    double computing = 0;  // gradients alone
+  };
+
   VirtualWorker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
   void give_work(int worker);
   void release_waiting();
@@ -66,8 +84,6 @@ class SimulatedServer final : public UpdateSource {
   TrainingContext parts_;
   WorkerSchedule schedule_;
   AsyncServer server_;
-  Network network_;
-  Microbatches microbatches_;
   PassListener nobody_;
   BatchFiller filler_;
   AlignedBuffer<float> images_;
@@ -76,14 +92,10 @@ class SimulatedServer final : public UpdateSource {
   std::vector<VirtualWorker> workers_;
   EventQueue<Event> events_;
   VirtualClock clock_;
-  Link to_server_, from_server_;  // of the server, which all workers share
-  std::vector<int> waiting_;      // workers too far ahead
-  FlatBuffer applied_;            // gradients of the last update
-  StepReport report_;             // of it
-  double last_update_ = 0;        // when that was
-  Stopwatch since_begin_;         // really, as are these:
-  double seconds_really_ = 0;     // from the begin to the last update
-  double seconds_computing_ = 0;  // gradients alone
+  ServerLinks links_;
+  std::vector<int> waiting_;  // workers too far ahead
+  LastUpdate last_;
+  RealTime real_;
 };
 
 }  // namespace convoy

@@ -31,7 +31,7 @@ void check_simulation(const TrainingContext& parts) {
     refuse("ps.servers", fmt::format("{} with ps_async", settings.ps.servers),
            "ps.servers=1, with sim.server_gbps as much faster");
   }
-  if (settings.train.swa_start > 0 && parts.statistics.size() > 0) {
+  if (settings.train.swa_start > 0 && parts.rig.statistics().size() > 0) {
     refuse("train.swa_start", "a model with running statistics, with ps_async",
            "train.ema: a server has no images to measure statistics with");
   }

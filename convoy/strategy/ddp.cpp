@@ -5,18 +5,21 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/params/buckets.h"
 
 namespace convoy {
 
-std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes) {
-  std::vector<Range> buckets;
-  for (std::size_t unit = layout.unit_count(); unit-- > 0;) {
-    const Range range = layout.unit(UnitId{unit});
-    const bool full = buckets.empty() || buckets.back().size() * sizeof(float) >= bytes;
-    if (full) buckets.push_back({range.end, range.end});
-    buckets.back().begin = range.begin;
+std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes) {
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t unit = 0; unit < layout.unit_count(); ++unit) {
+    bytes.push_back(layout.unit(UnitId{unit}).size() * sizeof(float));
   }
-  return buckets;
+  std::vector<Range> ranges;
+  for (const UnitBucket& bucket : cut_into_buckets(bytes, bucket_bytes)) {
+    ranges.push_back({layout.unit(UnitId{bucket.units.begin}).begin,
+                      layout.unit(UnitId{bucket.units.end - 1}).end});
+  }
+  return ranges;
 }
 
 Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
@@ -24,7 +27,7 @@ Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
       peers_(peers),
       statistics_{
           ReduceRange(replica.batch_stats, {0, replica.batch_stats.whole().size()})} {
-  const std::vector<Range> ranges = cut_into_buckets(replica.layout, bucket_bytes);
+  const std::vector<Range> ranges = bucket_ranges(replica.layout, bucket_bytes);
   for (const Range& range : ranges)
     buckets_.push_back({ReduceRange(replica.gradients, range)});
   for (const Segment& segment : replica.layout.segments()) {

@@ -18,9 +18,8 @@
 
 namespace convoy {
 
-/// Ranges of the layout, each of whole units, from the last to the first: as soon as one
-/// has `bytes` of gradients the next begins.
-std::vector<Range> cut_into_buckets(const Layout& layout, std::size_t bytes);
+/// The stretches of the layout that are exchanged at once (params/buckets.h).
+std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes);
 
 class Ddp final : public Strategy {
  public:

@@ -21,27 +21,32 @@ GatherScatter::GatherScatter(const Replica& replica, const Peers& peers)
     : replica_(replica),
       peers_(peers),
       pieces_(tensor_ranges(replica)),
-      sizes_(static_cast<std::size_t>(peers.comm.ranks())) {
-  const std::size_t partials = replica.gradients.count();
-  if (partials > 1) own_.resize(partials * largest(pieces_));
-  if (!peers.comm.is_first()) return;
-  all_.resize(std::max(peers.order.partials(), sizes_.size()) * largest(pieces_));
-  all_partials_.resize(peers.order.partials());
-}
+      sum_(peers, replica.gradients.count(), largest(pieces_)) {}
 
 void GatherScatter::step() {
   timed_exchange([this] {
     peers_.background.wait_all();
-    for (const ReduceRange& piece : pieces_) {
-      gather(piece);
-      if (peers_.comm.is_first()) add(piece);
-      scatter(piece);
-    }
+    for (const ReduceRange& piece : pieces_) sum_.add_up(piece);
   });
   replica_.update();
 }
 
-void GatherScatter::gather(const ReduceRange& piece) {
+GatherScatterSum::GatherScatterSum(const Peers& peers, std::size_t partials,
+                                   std::size_t largest)
+    : peers_(peers), sizes_(static_cast<std::size_t>(peers.comm.ranks())) {
+  if (partials > 1) own_.resize(partials * largest);
+  if (!peers.comm.is_first()) return;
+  all_.resize(std::max(peers.order.partials(), sizes_.size()) * largest);
+  all_partials_.resize(peers.order.partials());
+}
+
+void GatherScatterSum::add_up(const ReduceRange& piece) {
+  gather(piece);
+  if (peers_.comm.is_first()) add(piece);
+  scatter(piece);
+}
+
+void GatherScatterSum::gather(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   for (int rank = 0; rank < peers_.comm.ranks(); ++rank) {
     sizes_[static_cast<std::size_t>(rank)] =
@@ -54,7 +59,7 @@ void GatherScatter::gather(const ReduceRange& piece) {
 }
 
 /// This rank's partials of the piece, one after the other.
-std::span<const float> GatherScatter::in_a_row(const ReduceRange& piece) {
+std::span<const float> GatherScatterSum::in_a_row(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   if (piece.partials.size() == 1) return {piece.partials.front(), size};
   for (std::size_t i = 0; i < piece.partials.size(); ++i) {
@@ -63,7 +68,7 @@ std::span<const float> GatherScatter::in_a_row(const ReduceRange& piece) {
   return std::span(own_).first(piece.partials.size() * size);
 }
 
-void GatherScatter::add(const ReduceRange& piece) {
+void GatherScatterSum::add(const ReduceRange& piece) {
   for (std::size_t i = 0; i < all_partials_.size(); ++i) {
     all_partials_[i] = all_.data() + i * piece.whole.size();
   }
@@ -71,7 +76,7 @@ void GatherScatter::add(const ReduceRange& piece) {
 }
 
 /// The sum is scattered once to each rank.
-void GatherScatter::scatter(const ReduceRange& piece) {
+void GatherScatterSum::scatter(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   std::ranges::fill(sizes_, piece.whole.size_bytes());
   const std::size_t copies = peers_.comm.is_first() ? sizes_.size() : 0;

@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "convoy/optimizer/clip_norm.h"
-#include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/optimizer_step.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/partial_sums.h"
 
@@ -21,17 +20,19 @@ struct Replica {
   FlatBuffer& statistics;  // the running ones
   PartialSums gradients;
   PartialSums batch_stats;
-  Optimizer& optimizer;
-  ClipNorm* clip = nullptr;  // if gradients are clipped
+  OptimizerStep step;
 
   /// New values from the gradients' sum.
-  void update() const { update_all(optimizer, clip, values, gradients.whole()); }
+  void update() const { step.update(values, gradients.whole()); }
 };
 
 /// A range of partial sums that is exchanged in one operation.
 struct ReduceRange {
   ReduceRange(const PartialSums& sums, Range range)
       : partials(sums.starts(range)), whole(sums.whole().view(range)) {}
+  /// Where this rank has one partial sum, which the whole sum overwrites.
+  explicit ReduceRange(std::span<float> numbers)
+      : partials{numbers.data()}, whole(numbers) {}
 
   std::vector<const float*> partials;  // where it begins in each of this rank's
   std::span<float> whole;              // where the sum over all ranks goes

@@ -49,7 +49,7 @@ std::string schedule_lines(const TrainingParts& parts) {
 std::string memory_lines(const TrainingParts& parts) {
   const std::size_t buffer = parts.work.layout.size() * sizeof(float);
   const std::size_t slots =
-      parts.optimizer->slots().size() + parts.updates->slots().size();
+      parts.rig.optimizer().slots().size() + parts.updates->slots().size();
   const std::size_t averages = parts.averages ? parts.averages->bytes() : 0;
   const UpdateMemory& memory = parts.description().memory;
   const DataPair& data = parts.work.data;

@@ -46,22 +46,23 @@ RunSaver::RunSaver(TrainingParts& parts) : parts_(parts) {
 std::vector<LoadedPart> RunSaver::model_parts() {
   TrainingParts& p = parts_;
   const bool averaged = p.averages && p.averages->any();
-  return {{p.work.layout, averaged ? p.averages->values() : p.values},
-          {p.work.statistics_layout, averaged ? p.averages->statistics() : p.statistics}};
+  return {{p.work.layout, averaged ? p.averages->values() : p.rig.values()},
+          {p.work.statistics_layout,
+           averaged ? p.averages->statistics() : p.rig.statistics()}};
 }
 
 std::vector<LoadedPart> RunSaver::optimizer_parts() {
   TrainingParts& p = parts_;
   std::vector<LoadedPart> parts;
-  for (const OptimizerSlot& slot : p.optimizer->slots()) {
+  for (const OptimizerSlot& slot : p.rig.optimizer().slots()) {
     parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
   }
   for (const OptimizerSlot& slot : p.updates->slots()) {
     parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
   }
   if (!p.averages || !p.averages->any()) return parts;
-  parts.push_back({p.work.layout, p.values, kTrained});
-  parts.push_back({p.work.statistics_layout, p.statistics, kTrained});
+  parts.push_back({p.work.layout, p.rig.values(), kTrained});
+  parts.push_back({p.work.statistics_layout, p.rig.statistics(), kTrained});
   return parts;
 }
 

@@ -106,9 +106,9 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"data", parts_.settings.data.name},
       {"strategy", parts_.description().strategy},
       {"ranks", parts_.description().workers},
-      {"threads", parts_.team.threads()},
-      {"lanes", parts_.description().microbatches},  // as it was called before
+      {"threads", parts_.rig.team().threads()},
       {"microbatches", parts_.description().microbatches},
+      {"lanes", parts_.description().microbatches},  // its name before
       {"batch_size", parts_.settings.train.batch_size},
       {"epochs", end.epoch},
       {"steps", end.step},

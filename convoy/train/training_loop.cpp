@@ -153,13 +153,14 @@ void TrainingLoop::take_in(const Update& update) {
   position_.advance();
   epoch_sum_ += update.loss;
   learning_rate_ = update.rate;
-  if (parts_.averages) parts_.averages->after_step({parts_.values, parts_.statistics});
+  if (parts_.averages)
+    parts_.averages->after_step({parts_.rig.values(), parts_.rig.statistics()});
   if (resources_) {
     Traffic traffic = parts_.comm.total_traffic();
     traffic += update.worker_traffic;
     resources_->after_step(traffic, update.gather_resources);
   }
-  const auto& clip = parts_.clip;
+  const ClipNorm* clip = parts_.rig.clip();
   records_.step({.position = position_,
                  .loss = update.loss,
                  .epoch_sum = epoch_sum_,
@@ -201,8 +202,8 @@ void TrainingLoop::end_epoch() {
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
 std::optional<EvaluationResult> TrainingLoop::judge_epoch() {
   parts_.updates->synchronize();
-  events_.tensors(position_.epoch, position_.step, parts_.work.layout, parts_.values,
-                  *parts_.description().gradients);
+  events_.tensors(position_.epoch, position_.step, parts_.work.layout,
+                  parts_.rig.values(), *parts_.description().gradients);
   average_epoch();
   const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
                    position_.step >= parts_.steps_planned();
@@ -215,7 +216,7 @@ void TrainingLoop::average_epoch() {
   const bool whole = position_.step_in_epoch == parts_.description().steps_per_epoch;
   auto& averages = parts_.averages;
   if (!averages || !whole) return;
-  if (!averages->after_epoch(position_.epoch, parts_.values)) return;
+  if (!averages->after_epoch(position_.epoch, parts_.rig.values())) return;
   const Stopwatch watch(clock());
   parts_.updates->update_bn(position_, averages->values(), averages->statistics());
   summary_.add_evaluating(watch.seconds());

@@ -6,7 +6,6 @@
 
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/resume.h"
-#include "convoy/optimizer/registry.h"
 #include "convoy/setup/whitening.h"
 
 namespace convoy {
@@ -16,33 +15,27 @@ TrainingParts::TrainingParts(const Settings& chosen, Comm& ranks,
     : settings(chosen),
       comm(ranks),
       work(load_training_workload(chosen)),
-      team(thread_count(chosen)),
-      values(work.layout),
-      statistics(work.statistics_layout),
-      evaluator(work.model, work.layout, evaluation_options(chosen), team),
-      optimizer(make_optimizer(choice_name(chosen.optimizer.name), work.layout,
-                               optimizer_options(chosen, work.layout), team)),
-      clip(make_clip(chosen, work.layout, team)),
-      updates(make_updates({settings, comm, work, team, values, statistics, *optimizer,
-                            clip ? &*clip : nullptr})),
+      rig(work, rig_options(chosen, work.layout)),
+      evaluator(work.model, work.layout, evaluation_options(chosen), rig.team()),
+      updates(make_updates({settings, comm, work, rig})),
       schedule(schedule_options(chosen, steps_planned(), description().steps_per_epoch)),
       policy(chosen) {
   set_first_values();
   if (settings.train.ema > 0 || settings.train.swa_start > 0) {
-    averages.emplace(settings.train, work.layout, work.statistics_layout, team);
+    averages.emplace(settings.train, work.layout, work.statistics_layout, rig.team());
   }
 }
 
 void TrainingParts::set_first_values() {
-  initialize(work.layout, settings.train.seed, values, work.model.weight_init);
-  initialize_statistics(work.statistics_layout, statistics);
+  rig.initialize(settings.train.seed);
   if (settings.train.whiten) {
     whiten(work.data.train, work.normalization, work.layout,
-           first_convolution(work.layout), values);
+           first_convolution(work.layout), rig.values());
   }
   if (settings.model.init.empty() || resumes_from_checkpoint(settings)) return;
   initial = load_initial_weights(
-      settings.model.init, {{work.layout, values}, {work.statistics_layout, statistics}});
+      settings.model.init,
+      {{work.layout, rig.values()}, {work.statistics_layout, rig.statistics()}});
 }
 
 std::size_t TrainingParts::steps_planned() const {
@@ -54,7 +47,7 @@ std::size_t TrainingParts::steps_planned() const {
 
 Weights TrainingParts::weights() const {
   if (averages && averages->any()) return averages->weights();
-  return {values, statistics};
+  return {rig.values(), rig.statistics()};
 }
 
 PolicyState TrainingParts::policy_state() const {

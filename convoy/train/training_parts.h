@@ -13,12 +13,10 @@
 #include "convoy/checkpoint/policy_state.h"
 #include "convoy/comm/comm.h"
 #include "convoy/evaluate/evaluation.h"
-#include "convoy/optimizer/clip_norm.h"
-#include "convoy/optimizer/optimizer.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/settings/settings.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
-#include "convoy/system/thread_team.h"
 #include "convoy/train/averages.h"
 #include "convoy/train/evaluation_policy.h"
 #include "convoy/updates/update_source.h"
@@ -48,11 +46,8 @@ struct TrainingParts {
   Settings settings;
   Comm& comm;
   Workload work;
-  ThreadTeam team;
-  FlatBuffer values, statistics;
+  TrainingRig rig;
   Evaluator evaluator;
-  std::unique_ptr<Optimizer> optimizer;
-  std::optional<ClipNorm> clip;
   std::unique_ptr<UpdateSource> updates;
   Schedule schedule;
   std::optional<InitialWeights> initial;  // if they came from a file

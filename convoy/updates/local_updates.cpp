@@ -22,18 +22,12 @@ LocalUpdates::LocalUpdates(const TrainingContext& parts,
                            const LocalUpdateOptions& options)
     : parts_(parts),
       order_(options.microbatches, parts.comm.ranks()),
-      network_(
-          parts.work.model, parts.work.layout,
-          network_options(parts.settings,
-                          Microbatches::most_samples(
-                              static_cast<std::size_t>(parts.settings.train.batch_size),
-                              order_.microbatches())),
-          parts.team),
-      microbatches_(network_, parts.work.layout, own_microbatches(), parts.team),
+      microbatches_(planned_passes()),
       async_(parts.comm),
       strategy_(make_strategy(options.strategy, replica(), peers(),
                               strategy_options(parts.settings))),
-      compute_timer_(*strategy_, parts.work.layout.segments().size(), options.delay),
+      delays_(options.delay),
+      compute_timer_(*strategy_, parts.work.layout.segments().size(), delays_),
       all_gather_(async_, order_, parts.comm.rank()),
       loader_(parts.work.data.train, parts.work.samples.train,
               loader_options(parts.settings, parts.work, own_microbatches())) {
@@ -42,7 +36,7 @@ LocalUpdates::LocalUpdates(const TrainingContext& parts,
             .samples_per_epoch = loader_.samples_per_epoch(),
             .microbatches = order_.microbatches(),
             .workers = static_cast<std::size_t>(parts.comm.ranks()),
-            .memory = {microbatches_.gradient_bytes(), network_.arena_bytes()},
+            .memory = {microbatches_.gradient_bytes(), parts.rig.network().arena_bytes()},
             .plan = plan(options.strategy),
             .gradients = &microbatches_.gradients().whole()});
 }
@@ -52,14 +46,18 @@ std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts) {
                                         local_update_options(parts.settings, parts.comm));
 }
 
+Microbatches& LocalUpdates::planned_passes() {
+  parts_.rig.plan_passes(pass_options(parts_.settings, own_microbatches()));
+  return parts_.rig.microbatches();
+}
+
 Replica LocalUpdates::replica() {
   return {.layout = parts_.work.layout,
-          .values = parts_.values,
-          .statistics = parts_.statistics,
+          .values = parts_.rig.values(),
+          .statistics = parts_.rig.statistics(),
           .gradients = microbatches_.gradients(),
           .batch_stats = microbatches_.batch_stats(),
-          .optimizer = parts_.optimizer,
-          .clip = parts_.clip};
+          .step = {parts_.rig.optimizer(), parts_.rig.clip()}};
 }
 
 /// The batch of that step; nullptr at the end of the epoch.
@@ -76,13 +74,13 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
   const Batch* batch = next_batch(request.position);
   check(batch != nullptr, "an epoch has the batches it was planned with");
   const Stopwatch watch;
-  parts_.optimizer.start_step(step, request.rates);
+  parts_.rig.optimizer().start_step(step, request.rates);
   compute_timer_.begin(step);
-  microbatches_.run({{batch->images, batch->labels}, batch->whole}, parts_.values,
+  microbatches_.run({{batch->images, batch->labels}, batch->whole}, parts_.rig.values(),
                     key(step), compute_timer_);
   start_all_gather(request);
   strategy_->step();
-  microbatches_.update_running_stats(batch->whole, parts_.statistics);
+  microbatches_.update_running_stats(batch->whole, parts_.rig.statistics());
   const LossSum loss = finish_all_gather();
   return Update{.loss = loss,
                 .rate = request.rates.rate,
@@ -97,9 +95,9 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
 void LocalUpdates::start_all_gather(const StepRequest& request) {
   next_report_.stop_signal = request.stop_signal();
   next_report_.own_seconds = compute_timer_.seconds();
-  next_report_.data_seconds = loader_.seconds_waited() - reported_data_seconds_;
+  next_report_.data_seconds = loader_.seconds_waited() - reported_.data_seconds;
   next_report_.gather_resources = request.gather_resources ? 1 : 0;
-  reported_data_seconds_ = loader_.seconds_waited();
+  reported_.data_seconds = loader_.seconds_waited();
   all_gather_.start(next_report_, microbatches_.losses());
 }
 
@@ -111,10 +109,10 @@ LossSum LocalUpdates::finish_all_gather() {
   seconds_agreeing_ += watch.seconds();
   const double exposed = seconds_exposed();
   const std::uint64_t sent = parts_.comm.total_traffic().bytes_sent;
-  next_report_.exposed_seconds = exposed - reported_exposed_seconds_;
-  next_report_.bytes_sent = sent - reported_bytes_;
-  reported_exposed_seconds_ = exposed;
-  reported_bytes_ = sent;
+  next_report_.exposed_seconds = exposed - reported_.exposed_seconds;
+  next_report_.bytes_sent = sent - reported_.bytes;
+  reported_.exposed_seconds = exposed;
+  reported_.bytes = sent;
   return loss;
 }
 
@@ -123,14 +121,14 @@ void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& va
   convoy::update_bn({loader_, microbatches_, peers(), key(position.step)}, position.epoch,
                     values, statistics);
   epoch_.reset();
-  seconds_in_measuring_ += loader_.seconds_waited() - reported_data_seconds_;
-  reported_data_seconds_ = loader_.seconds_waited();  // of no step
+  seconds_in_measuring_ += loader_.seconds_waited() - reported_.data_seconds;
+  reported_.data_seconds = loader_.seconds_waited();  // of no step
 }
 
 UpdateTelemetry LocalUpdates::telemetry() const {
   return {.waiting_for_data = loader_.seconds_waited() - seconds_in_measuring_,
           .exposed = seconds_exposed(),
-          .slept = compute_timer_.seconds_slept()};
+          .slept = delays_.seconds_slept()};
 }
 
 std::string LocalUpdates::plan(const std::string& strategy) const {
@@ -140,8 +138,8 @@ std::string LocalUpdates::plan(const std::string& strategy) const {
       "cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n"
       "batch     {} samples an update in {} micro-batch{}: the same bits on up to {} "
       "rank{}\n",
-      ranks, ranks == 1 ? "" : "s", strategy, parts_.team.threads(),
-      ranks == 1 ? "" : " each", network_.kernels().name,
+      ranks, ranks == 1 ? "" : "s", strategy, parts_.rig.team().threads(),
+      ranks == 1 ? "" : " each", parts_.rig.network().kernels().name,
       parts_.settings.train.batch_size, microbatches, microbatches == 1 ? "" : "es",
       microbatches, microbatches == 1 ? "" : "s");
 }

@@ -10,6 +10,7 @@
 #include "convoy/network/microbatches.h"
 #include "convoy/strategy/strategy.h"
 #include "convoy/updates/compute_timer.h"
+#include "convoy/updates/delay_injector.h"
 #include "convoy/updates/update_source.h"
 
 namespace convoy {
@@ -35,9 +36,16 @@ class LocalUpdates : public UpdateSource {
   UpdateTelemetry telemetry() const override;
 
  private:
+  /// In all, up to a step.
+  struct Reported {
+    double data_seconds = 0, exposed_seconds = 0;
+    std::uint64_t bytes = 0;
+  };
+
   const Batch* next_batch(const TrainPosition& position);
   void start_all_gather(const StepRequest& request);
   LossSum finish_all_gather();
+  Microbatches& planned_passes();
   Replica replica();
   Peers peers() { return {parts_.comm, async_, order_}; }
   MicrobatchPart own_microbatches() const {
@@ -54,10 +62,10 @@ class LocalUpdates : public UpdateSource {
 
   TrainingContext parts_;
   ReductionOrder order_;
-  Network network_;
-  Microbatches microbatches_;
+  Microbatches& microbatches_;  // of the rig
   AsyncComm async_;
   std::unique_ptr<Strategy> strategy_;
+  DelayInjector delays_;
   ComputeTimer compute_timer_;
   StepAllGather all_gather_;
   Loader loader_;
@@ -65,9 +73,7 @@ class LocalUpdates : public UpdateSource {
   StepReport next_report_;           // of the step to come, as far as it is known
   double seconds_agreeing_ = 0;      // in all
   double seconds_in_measuring_ = 0;  // waited for data that was not trained on
-  double reported_data_seconds_ = 0,
-         reported_exposed_seconds_ = 0;  // as last told to the others
-  std::uint64_t reported_bytes_ = 0;
+  Reported reported_;                // as last told to the others
 };
 
 std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts);

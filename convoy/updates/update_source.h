@@ -23,12 +23,11 @@
 #include "convoy/base/train_position.h"
 #include "convoy/comm/comm.h"
 #include "convoy/network/loss.h"
-#include "convoy/optimizer/clip_norm.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/settings/settings.h"
+#include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
-#include "convoy/system/thread_team.h"
 #include "convoy/updates/checkpoint_part.h"
 #include "convoy/updates/step_all_gather.h"
 #include "convoy/updates/update_source_factory.h"
@@ -40,11 +39,7 @@ struct TrainingContext {
   const Settings& settings;
   Comm& comm;
   const Workload& work;
-  ThreadTeam& team;
-  FlatBuffer& values;
-  FlatBuffer& statistics;  // the running ones
-  Optimizer& optimizer;
-  ClipNorm* clip = nullptr;  // if gradients are clipped
+  TrainingRig& rig;
 };
 
 /// What the trainer knows when it asks for an update.

@@ -12,6 +12,7 @@
 
 #include <map>
 
+#include "convoy/checkpoint/checkpoint.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/run_folder.h"

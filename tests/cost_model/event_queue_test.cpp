@@ -51,7 +51,6 @@ TEST(Link, TakesLatencyAndBytesOverBandwidth) {
   Link link({.latency = 0.25, .bandwidth = 100});
 
   EXPECT_EQ(link.send(1, 50), 1 + 0.5 + 0.25);
-  EXPECT_EQ(link.free_at(), 1.5);
   EXPECT_EQ(link.bytes(), 50U);
 }
 

@@ -13,6 +13,7 @@
 #include "convoy/cost_model/cost_profile_file.h"
 #include "convoy/system/file.h"
 #include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {
@@ -152,14 +153,15 @@ TEST(StepCost, BelowAPackAPassTakesNoLess) {
   EXPECT_DOUBLE_EQ(profile.pass_of(64)[0].forward, 4 * kForward);
 }
 
-TEST(StepCost, BucketsAreFilledFromTheLastUnit) {
-  CostProfile profile = two_units();
-  profile.units.push_back({8, {8}});
-  const std::vector<CostedBucket> buckets = costed_buckets(profile, 300);
-  ASSERT_EQ(buckets.size(), 2U);
-  EXPECT_EQ(buckets[0].bytes, 8 + kUnit);
-  EXPECT_EQ(buckets[0].last_unit, 1U);
-  EXPECT_EQ(buckets[1].bytes, kUnit);
+TEST(StepCost, OfAStrategyThatHasNoneIsRefused) {
+  expect_error(InputKind::settings, {"strategy.name", "none_such", "ddp"},
+               [] { step_cost("none_such", two_units(), machines(2, 100)); });
+}
+
+TEST(StepCost, TellsWhatConvoyHasFromWhatIsPredictedOnly) {
+  EXPECT_TRUE(can_run("ddp"));
+  EXPECT_FALSE(can_run("fsdp"));
+  EXPECT_FALSE(can_run("ddp/ring"));
 }
 
 TEST(CostProfileFile, ReadsWhatItHasWritten) {

@@ -14,11 +14,13 @@ namespace convoy {
 
 class EventRecorder : public PassListener {
  public:
+  void begin_microbatch(const MicrobatchPass& pass) override { passes.push_back(pass); }
   void before_forward(UnitId unit) override { add("before forward", unit); }
   void after_forward(UnitId unit) override { add("after forward", unit); }
   void before_backward(UnitId unit) override { add("before backward", unit); }
   void gradient_ready(SegmentId segment) override { add("ready", segment); }
 
+  std::vector<MicrobatchPass> passes;
   std::vector<std::string> events;
 
  private:

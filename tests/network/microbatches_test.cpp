@@ -118,6 +118,19 @@ TEST_P(MicrobatchesOf, TellGradientsInTheLastMicrobatchOnlyAndInOrder) {
   EXPECT_EQ(recorder.events, expected);
 }
 
+TEST_P(MicrobatchesOf, TellWhichMicrobatchTheEventsBelongTo) {
+  MicrobatchTrial trial(/*dropout=*/0.0f, 33);
+  EventRecorder recorder;
+
+  trial.run(GetParam(), recorder);
+
+  std::vector<MicrobatchPass> expected;
+  for (std::size_t microbatch = 0; microbatch < GetParam(); ++microbatch) {
+    expected.push_back({microbatch, microbatch + 1 == GetParam()});
+  }
+  EXPECT_EQ(recorder.passes, expected);
+}
+
 /// Keeps each gradient as it was when it was ready.
 class Keeper : public PassListener {
  public:

@@ -138,7 +138,8 @@ void expect_as_torch(const Course& run, const json& expected) {
       set_gradients(layout.segments()[s], 100 + 2 * step + s, values, gradients);
     }
     optimizer->start_step(step, schedule.at(step));
-    update_all(*optimizer, run.clip_norm > 0 ? &clip : nullptr, values, gradients);
+    OptimizerStep{*optimizer, run.clip_norm > 0 ? &clip : nullptr}.update(values,
+                                                                          gradients);
     if (run.clip_norm > 0) {
       ASSERT_NEAR(clip.norm() / expected["norms"][step].get<double>(), 1, kTolerance);
     }

@@ -106,8 +106,8 @@ TEST_P(OneWorker, IsAPlainLoopBitForBit) {
   for (std::uint32_t step = 0; step < kSteps; ++step) {
     fill(step, plain.gradients);
     plain.optimizer->start_step(step, kRates);
-    update_all(*plain.optimizer, plain.clip ? &*plain.clip : nullptr, plain.values,
-               plain.gradients);
+    OptimizerStep{*plain.optimizer, plain.clip ? &*plain.clip : nullptr}.update(
+        plain.values, plain.gradients);
   }
 
   Cluster cluster(served, {.batches = {kSteps}});

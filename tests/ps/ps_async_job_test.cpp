@@ -432,14 +432,10 @@ TEST_F(SyncJob, GoesOnToTheSameBitsWithOtherWorkersAndServers) {
 TEST_F(AsyncJob, GoesOnWithWhatEachServerHad) {
   settings.ps.servers = 2;
   const Workload work = load_training_workload(settings);
-  ThreadTeam team(1);
-  FlatBuffer values(work.layout), statistics(work.statistics_layout);
-  const auto optimizer = make_optimizer(choice_name(settings.optimizer.name), work.layout,
-                                        optimizer_options(settings, work.layout), team);
+  TrainingRig rig(work, rig_options(settings, work.layout));
   const auto restored = [&](int server, int servers, const json& state) {
     PlannedComm comm(server, servers);
-    const auto updates = server_updates({.workers = 2})(
-        {settings, comm, work, team, values, statistics, *optimizer});
+    const auto updates = server_updates({.workers = 2})({settings, comm, work, rig});
     updates->restore(state, 7);
     return updates->state();
   };

@@ -89,14 +89,6 @@ TEST(ConfusionMatrix, AveragesOverClassesAndOverSamples) {
   EXPECT_EQ(matrix.weighted_average().support, 10u);
 }
 
-TEST(ConfusionMatrix, MergesCountsOfAnother) {
-  ConfusionMatrix matrix = cats_and_dogs();
-  matrix.merge(cats_and_dogs());
-
-  EXPECT_EQ(matrix.count(0, 0), 16u);
-  EXPECT_EQ(matrix.total(), 40u);
-}
-
 TEST(ConfusionMatrix, OrdersConfusedPairsByCount) {
   const std::vector<ConfusedPair> pairs = cats_and_dogs().most_confused(10);
 

@@ -25,19 +25,19 @@ Layout four_units() {
   return std::move(builder).build();
 }
 
-TEST(Buckets, AreOfAdjacentUnitsFromTheLastToTheFirst) {
+TEST(DdpBuckets, AreOfAdjacentUnitsFromTheLastToTheFirst) {
   const Layout layout = four_units();
 
-  EXPECT_THAT(cut_into_buckets(layout, 48 * sizeof(float)),
+  EXPECT_THAT(bucket_ranges(layout, 48 * sizeof(float)),
               ElementsAre(Range{64, 128}, Range{16, 64}, Range{0, 16}));
 }
 
-TEST(Buckets, AreOneAUnitIfSmallAndOneForAllIfLarge) {
+TEST(DdpBuckets, AreOnePerUnitIfSmallAndOneForAllIfLarge) {
   const Layout layout = four_units();
 
-  EXPECT_THAT(cut_into_buckets(layout, 1),
+  EXPECT_THAT(bucket_ranges(layout, 1),
               ElementsAre(Range{64, 128}, Range{48, 64}, Range{16, 48}, Range{0, 16}));
-  EXPECT_THAT(cut_into_buckets(layout, 1 << 20), ElementsAre(Range{0, 128}));
+  EXPECT_THAT(bucket_ranges(layout, 1 << 20), ElementsAre(Range{0, 128}));
 }
 
 /// A rank with one micro-batch, and a bucket for each unit.

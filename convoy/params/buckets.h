@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buckets: adjacent units whose gradients are exchanged at once, in the order in which
+// backward finishes them.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/base/range.h"
+
+namespace convoy {
+
+struct UnitBucket {
+  Range units;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const UnitBucket&) const = default;
+};
+
+/// From the last unit to the first: as soon as a bucket has `bucket_bytes` of gradients
+/// the next one begins.
+inline std::vector<UnitBucket> cut_into_buckets(
+    std::span<const std::uint64_t> bytes_by_unit, std::uint64_t bucket_bytes) {
+  std::vector<UnitBucket> buckets;
+  for (std::size_t unit = bytes_by_unit.size(); unit-- > 0;) {
+    if (buckets.empty() || buckets.back().bytes >= bucket_bytes) {
+      buckets.push_back({.units = {unit, unit + 1}});
+    }
+    buckets.back().units.begin = unit;
+    buckets.back().bytes += bytes_by_unit[unit];
+  }
+  return buckets;
+}
+
+}  // namespace convoy

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/setup/training_rig.h"
+
+#include <utility>
+
+#include "convoy/base/error.h"
+
+namespace convoy {
+
+LaidOutModel lay_out(Model model) {
+  Layout layout = build_layout(model);
+  Layout statistics = build_statistics_layout(model);
+  return {std::move(model), std::move(layout), std::move(statistics)};
+}
+
+TrainingRig::TrainingRig(const LaidOutModel& model, const RigOptions& options)
+    : model_(model),
+      team_(options.threads),
+      values_(model.layout),
+      statistics_(model.statistics_layout) {
+  if (!options.update) return;
+  optimizer_ = make_optimizer(options.update->optimizer, model.layout,
+                              options.update->parameters, team_);
+  if (options.update->clip) clip_.emplace(model.layout, *options.update->clip, team_);
+}
+
+void TrainingRig::initialize(std::uint64_t seed) {
+  convoy::initialize(model_.layout, seed, values_, model_.model.weight_init);
+  initialize_statistics(model_.statistics_layout, statistics_);
+}
+
+void TrainingRig::plan_passes(const PassOptions& options) {
+  check(!network_, "passes are planned once");
+  NetworkOptions network = options.network;
+  network.most_samples =
+      Microbatches::most_samples(options.batch_size, options.part.microbatches);
+  network_.emplace(model_.model, model_.layout, network, team_);
+  microbatches_.emplace(*network_, model_.layout, options.part, team_);
+}
+
+}  // namespace convoy

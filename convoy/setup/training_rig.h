@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TrainingRig: what one process needs to train a model, put together from options:
+// threads, values, running statistics, optimizer, clipping, network and micro-batches.
+//
+// Not everybody needs everything. A parameter server updates values and computes no
+// gradients; its worker computes gradients and updates nothing; a rank, a simulation and
+// a benchmark do both.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "convoy/network/microbatches.h"
+#include "convoy/network/model.h"
+#include "convoy/network/network.h"
+#include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/registry.h"
+#include "convoy/params/flat_buffer.h"
+#include "convoy/params/microbatch_part.h"
+#include "convoy/system/thread_team.h"
+
+namespace convoy {
+
+/// A model, and where its parameters and running statistics lie.
+struct LaidOutModel {
+  Model model;
+  Layout layout, statistics_layout;
+};
+
+LaidOutModel lay_out(Model model);
+
+/// How values are updated.
+struct UpdateRuleOptions {
+  std::string optimizer;  // its name
+  OptimizerOptions parameters{};
+  std::optional<ClipOptions> clip{};  // if gradients are clipped
+};
+
+struct RigOptions {
+  int threads = 1;
+  std::optional<UpdateRuleOptions> update{};  // none: values are not updated here
+};
+
+/// How gradients are computed.
+struct PassOptions {
+  std::size_t batch_size = 1;  // samples of a whole batch
+  MicrobatchPart part;         // the micro-batches of a batch that are computed here
+  NetworkOptions network{};    // but for most_samples, which follows from the above
+};
+
+class TrainingRig {
+ public:
+  /// Borrows the model for as long as it lives. All values are zero.
+  TrainingRig(const LaidOutModel& model, const RigOptions& options);
+
+  /// Draws the values as the model's layers want them, and resets the statistics.
+  void initialize(std::uint64_t seed);
+
+  /// Reserves what computing gradients needs. Called at most once. Throws InputError.
+  void plan_passes(const PassOptions& options);
+
+  const LaidOutModel& model() const { return model_; }
+  ThreadTeam& team() { return team_; }
+  const ThreadTeam& team() const { return team_; }
+  FlatBuffer& values() { return values_; }
+  const FlatBuffer& values() const { return values_; }
+  FlatBuffer& statistics() { return statistics_; }  // the running ones
+  const FlatBuffer& statistics() const { return statistics_; }
+
+  /// Requires: the options have an update rule.
+  Optimizer& optimizer() const { return *optimizer_; }
+  ClipNorm* clip() { return clip_ ? &*clip_ : nullptr; }  // nullptr: no clipping
+
+  /// Requires: plan_passes() was called.
+  Network& network() { return *network_; }
+  Microbatches& microbatches() { return *microbatches_; }
+
+ private:
+  const LaidOutModel& model_;
+  ThreadTeam team_;
+  FlatBuffer values_, statistics_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<ClipNorm> clip_;
+  std::optional<Network> network_;
+  std::optional<Microbatches> microbatches_;
+};
+
+}  // namespace convoy
