@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/optimizer_step.h"
 #include "convoy/optimizer/registry.h"
 #include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
