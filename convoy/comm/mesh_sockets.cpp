@@ -193,8 +193,9 @@ void MeshSockets::connect_to_peer(int peer, std::size_t channel) {
 std::string MeshSockets::try_to_connect(int peer, std::size_t channel,
                                         Steady::time_point deadline) {
   const Invitation& to = invitations_[static_cast<std::size_t>(peer)];
-  Descriptor connection =
-      connect_to(to.address, to.port, deadline, {.rank = peer, .name = "its mesh port"});
+  Descriptor connection = connect_to(
+      {.host = to.address, .port = to.port, .rank = peer, .name = "its mesh port"},
+      deadline);
   if (!write_all(connection.get(), hello_to(peer, channel))) {
     return "it closed the connection";
   }
