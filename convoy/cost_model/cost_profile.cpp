@@ -20,13 +20,14 @@ double between(double left, double right, double part) {
 
 }  // namespace
 
-std::uint64_t CostProfile::bytes() const {
+std::uint64_t gradient_bytes(const CostProfile& profile) {
   std::uint64_t sum = 0;
-  for (const UnitBytes& unit : units) sum += unit.bytes;
+  for (const UnitBytes& unit : profile.units) sum += unit.bytes;
   return sum;
 }
 
-std::vector<UnitSeconds> CostProfile::pass_of(std::size_t samples) const {
+std::vector<UnitSeconds> pass_of(const CostProfile& profile, std::size_t samples) {
+  const std::vector<PassSeconds>& passes = profile.passes;
   check(!passes.empty(), "a profile has a pass");
   if (passes.size() == 1 || samples <= passes.front().samples) {
     return passes.front().units;
@@ -35,10 +36,11 @@ std::vector<UnitSeconds> CostProfile::pass_of(std::size_t samples) const {
   const auto found = std::find_if(passes.begin() + 1, passes.end(), enough);
   const PassSeconds& right = found == passes.end() ? passes.back() : *found;
   const PassSeconds& left = *(found == passes.end() ? found - 2 : found - 1);
-  const double from = packs(left.samples, pack), to = packs(right.samples, pack);
-  const double part = to > from ? (packs(samples, pack) - from) / (to - from) : 1;
+  const double from = packs(left.samples, profile.pack);
+  const double to = packs(right.samples, profile.pack);
+  const double part = to > from ? (packs(samples, profile.pack) - from) / (to - from) : 1;
   std::vector<UnitSeconds> seconds;
-  for (std::size_t u = 0; u < units.size(); ++u) {
+  for (std::size_t u = 0; u < profile.units.size(); ++u) {
     seconds.push_back({between(left.units[u].forward, right.units[u].forward, part),
                        between(left.units[u].backward, right.units[u].backward, part)});
   }

@@ -66,13 +66,13 @@ struct CostProfile {
   double agreement = 0;                      // the small message of a step, inside it
   MessageSeconds tcp{};
 
-  std::uint64_t bytes() const;
-
-  /// A pass over `samples` samples: linear interpolation between those measured, by
-  /// packs.
-  std::vector<UnitSeconds> pass_of(std::size_t samples) const;
-
   bool operator==(const CostProfile&) const = default;
 };
+
+/// The bytes of all gradients.
+std::uint64_t gradient_bytes(const CostProfile& profile);
+
+/// A pass over `samples` samples: linear interpolation between those measured, by packs.
+std::vector<UnitSeconds> pass_of(const CostProfile& profile, std::size_t samples);
 
 }  // namespace convoy

@@ -16,7 +16,7 @@ constexpr std::size_t kRounds = 12;  // batches of each worker that are simulate
 /// is computed for all.
 struct Service {
   Service(const CostProfile& profile, const CostedJob& job)
-      : bytes(profile.bytes()),
+      : bytes(gradient_bytes(profile)),
         range_bytes(bytes / static_cast<std::uint64_t>(job.servers)),
         pushed(bytes * job.partials + profile.statistics_bytes),
         pushed_range(pushed / static_cast<std::uint64_t>(job.servers)),

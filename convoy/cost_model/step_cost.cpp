@@ -25,7 +25,7 @@ class Passes {
   Passes(const CostProfile& profile, const CostedJob& job)
       : profile_(profile),
         job_(job),
-        units_(profile.pass_of(job.samples)),
+        units_(pass_of(profile, job.samples)),
         spare_(spare_cores(profile)) {}
 
   double forward(std::size_t unit) const { return units_[unit].forward; }
@@ -39,7 +39,7 @@ class Passes {
     for (const UnitSeconds& unit : units_) pass += unit.forward + unit.backward;
     const auto microbatches = static_cast<double>(job_.microbatches);
     const double adding =
-        (microbatches - 1) * static_cast<double>(profile_.bytes()) * profile_.sum;
+        (microbatches - 1) * static_cast<double>(gradient_bytes(profile_)) * profile_.sum;
     const double loading =
         static_cast<double>(job_.samples) * microbatches * profile_.load;
     return (microbatches - 1) * pass + adding +

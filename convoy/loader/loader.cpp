@@ -75,7 +75,7 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
 Loader::~Loader() {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    state_.ending = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -87,47 +87,47 @@ void Loader::start_epoch(int epoch, std::size_t first_batch) {
   stop_filling(lock);
   order_.start_epoch(epoch);
   epoch_ = epoch;
-  next_ = oldest_ = filled_ = first_batch;
-  end_ = batches_;
+  state_.next = state_.oldest = state_.filled = first_batch;
+  state_.end = batches_;
   changed_.notify_all();
 }
 
 const Batch* Loader::next() {
   std::unique_lock lock(mutex_);
-  oldest_ = next_;
+  state_.oldest = state_.next;
   changed_.notify_all();
-  if (next_ == end_) return nullptr;
-  if (next_ == filled_) {
+  if (state_.next == state_.end) return nullptr;
+  if (state_.next == state_.filled) {
     const Stopwatch waiting;
-    changed_.wait(lock, [&] { return next_ < filled_; });
+    changed_.wait(lock, [&] { return state_.next < state_.filled; });
     seconds_waited_ += waiting.seconds();
   }
-  return &slot(next_++).batch;
+  return &slot(state_.next++).batch;
 }
 
 /// Makes the thread end the current epoch, after the batch that it may be filling.
 void Loader::stop_filling(std::unique_lock<std::mutex>& lock) {
-  end_ = filled_;
-  changed_.wait(lock, [&] { return !filling_; });
+  state_.end = state_.filled;
+  changed_.wait(lock, [&] { return !state_.filling; });
 }
 
 bool Loader::may_fill() const {
-  return filled_ < end_ && filled_ - oldest_ < ring_.size();
+  return state_.filled < state_.end && state_.filled - state_.oldest < ring_.size();
 }
 
 /// The thread's work.
 void Loader::prepare() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return ending_ || may_fill(); });
-    if (ending_) return;
-    filling_ = true;
-    const std::size_t number = filled_;
+    changed_.wait(lock, [&] { return state_.ending || may_fill(); });
+    if (state_.ending) return;
+    state_.filling = true;
+    const std::size_t number = state_.filled;
     lock.unlock();
     fill(number);
     lock.lock();
-    filling_ = false;
-    ++filled_;
+    state_.filling = false;
+    ++state_.filled;
     changed_.notify_all();
   }
 }

@@ -97,6 +97,16 @@ class Loader {
     Batch batch;
   };
 
+  /// Batches in [oldest, filled) are in the ring; the thread continues to `end`.
+  struct FillState {
+    std::size_t next = 0;  // the batch that next() returns: `oldest` or the one after it
+    std::size_t oldest = 0;  // still in use or not yet returned
+    std::size_t filled = 0;
+    std::size_t end = 0;
+    bool filling = false;  // the thread is writing batch `filled`, without the mutex
+    bool ending = false;
+  };
+
   Slot& slot(std::size_t number) { return ring_[number % ring_.size()]; }
   void prepare();
   bool may_fill() const;
@@ -113,15 +123,9 @@ class Loader {
   std::vector<Slot> ring_;
   double seconds_waited_ = 0;
 
-  // Batches in [oldest_, filled_) are in the ring; the thread continues to end_.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t next_ = 0;    // that next() gives out; oldest_ or the one after it
-  std::size_t oldest_ = 0;  // still in use or not yet given out
-  std::size_t filled_ = 0;
-  std::size_t end_ = 0;
-  bool filling_ = false;  // the thread is writing batch filled_, without the mutex
-  bool ending_ = false;
+  FillState state_;
   std::thread thread_;  // last: it uses all of the above
 };
 

@@ -17,8 +17,8 @@ namespace convoy {
 
 void WinogradStage::backward(const Pass& pass, const Activation& src,
                              const Activation& dst) {
-  const bool transform = taps_at_once_ && !keeps_taps_;
-  if (transform && src.gradient != nullptr) transform_all_taps(pass, backward_taps_);
+  const bool transform = taps_.at_once && !taps_.kept;
+  if (transform && src.gradient != nullptr) transform_all_taps(pass, backward_.taps);
   for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
     const Chunk chunk = plan_.chunk(i, pass.packs);
     transform_for_backward(pass, chunk, src, dst);
@@ -36,7 +36,7 @@ void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
     const std::size_t pack = task / tasks, block = task % tasks;
     if (block < blocks) {
       float* scratch =
-          pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+          pass.arena.get(backward_.scratch) + thread * backward_.scratch_floats;
       transform_turned_sources(pass, chunk, src.values, pack,
                                block_of(src_.channels, block), scratch);
       return;
@@ -154,7 +154,7 @@ void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk
   // Taps first: theirs are the larger tasks, and the smaller ones fill up the end.
   pass.team.run(taps_tasks + source_tasks, [&](std::size_t task, int thread) {
     float* scratch =
-        pass.arena.get(backward_scratch_) + thread * backward_scratch_floats_;
+        pass.arena.get(backward_.scratch) + thread * backward_.scratch_floats;
     if (task < taps_tasks) {
       taps_backward(pass, chunk, block_of(dst_.channels, task / wide, kTapsHigh),
                     block_of(src_.channels, task % wide, kTapsWide), accumulate, scratch);
@@ -178,7 +178,7 @@ void WinogradStage::source_backward(const Pass& pass, const Chunk& chunk,
                     part.channels.begin * plane,
                 part.channels.size() * plane, 0.0f);
   }
-  float* products = scratch + taps_scratch_;
+  float* products = scratch + taps_.scratch;
   for (std::size_t c = part.columns.begin; c < part.columns.end; c += block_) {
     const Part block = {part.channels, {c, std::min(part.columns.end, c + block_)}};
     multiply_backward(pass, block, scratch, products);
@@ -193,7 +193,7 @@ void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float*
   for (std::size_t k = 0; k < depth; k += kSlab) {
     const Range slab = {k, std::min(depth, k + kSlab)};
     const Taps taps =
-        taps_of(pass, backward_taps_, slab, part.channels, scratch, kTurnedTapsRow);
+        taps_of(pass, backward_.taps, slab, part.channels, scratch, kTurnedTapsRow);
     for (int t = 0; t < plan_.products(); ++t) {
       for (std::size_t i = 0; i < part.columns.size(); ++i) {
         const Product product = {.a = taps.first + t * taps.product,

@@ -24,35 +24,35 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
       dst_(output_shape(options.layer, context.src)),
       relu_(options.relu),
       weight_(layout.segment(options.weight).range),
-      keeps_taps_(2 * static_cast<std::size_t>(plan_.products()) <= plan_.taps()),
-      taps_at_once_(keeps_taps_ || plan_.tiles() * context.most_packs > kFewColumns),
       block_(plan_.tiles() * context.most_packs > kFewColumns ? kColumnsABlock
                                                               : kFewColumns) {
+  taps_.kept = 2 * static_cast<std::size_t>(plan_.products()) <= plan_.taps();
+  taps_.at_once = taps_.kept || plan_.tiles() * context.most_packs > kFewColumns;
   if (options.bias) bias_ = layout.segment(*options.bias).range;
   const auto products = static_cast<std::size_t>(plan_.products());
   const std::size_t all_taps =
-      taps_at_once_ ? products * taps_product() * sizeof(float) : 0;
-  taps_scratch_ =
-      taps_at_once_
+      taps_.at_once ? products * taps_product() * sizeof(float) : 0;
+  taps_.scratch =
+      taps_.at_once
           ? 0
           : products * (std::max(kGroup * kTapsRow, kSlab * kTurnedTapsRow) + 3 * kPad);
-  forward_scratch_floats_ =
-      taps_scratch_ + products * (block_ * kGroup * kPack + 3 * kPad);
+  forward_.scratch_floats =
+      taps_.scratch + products * (block_ * kGroup * kPack + 3 * kPad);
   sources_ = plan_panels(context, src_.channels, context.forward);
-  const bool kept = keeps_taps_ && context.training;
-  forward_taps_ = context.plan.reserve(
+  const bool kept = taps_.kept && context.training;
+  forward_.taps = context.plan.reserve(
       all_taps, {context.forward, kept ? context.backward : context.forward});
-  forward_scratch_ = context.reserve_scratch(forward_scratch_floats_, context.forward);
+  forward_.scratch = context.reserve_scratch(forward_.scratch_floats, context.forward);
   if (!context.training) return;
 
   const Lifetime later = {context.backward, context.backward};
   const std::size_t turned = static_cast<std::size_t>(plan_.most_src_rows()) * src_.width;
-  backward_scratch_floats_ = std::max({forward_scratch_floats_, turned * kPack * kPack,
+  backward_.scratch_floats = std::max({forward_.scratch_floats, turned * kPack * kPack,
                                        products * (kTapsHigh * kTapsWide + kPad)});
   turned_sources_ = plan_panels(context, src_.channels, context.backward);
   gradients_ = plan_panels(context, dst_.channels, context.backward);
-  backward_taps_ = kept ? forward_taps_ : context.plan.reserve(all_taps, later);
-  backward_scratch_ = context.reserve_scratch(backward_scratch_floats_, context.backward);
+  backward_.taps = kept ? forward_.taps : context.plan.reserve(all_taps, later);
+  backward_.scratch = context.reserve_scratch(backward_.scratch_floats, context.backward);
   bias_shares_ = context.plan.reserve(
       context.most_packs * static_cast<std::size_t>(dst_.channels) * sizeof(float),
       later);
@@ -123,7 +123,7 @@ void WinogradStage::transform_all_taps(const Pass& pass, SlotId to) const {
 WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range rows,
                                            Range channels, float* scratch,
                                            std::size_t scratch_row) const {
-  if (taps_at_once_) {
+  if (taps_.at_once) {
     const std::size_t row = padded(src_.channels) + kPad;
     return {pass.arena.get(all) + rows.begin * row + channels.begin, row, taps_product()};
   }
@@ -143,7 +143,7 @@ WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range r
 }
 
 void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
-  if (taps_at_once_) transform_all_taps(pass, forward_taps_);
+  if (taps_.at_once) transform_all_taps(pass, forward_.taps);
   for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
     const Chunk chunk = plan_.chunk(i, pass.packs);
     const std::size_t blocks = block_count(src_.channels);
@@ -157,8 +157,8 @@ void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
       const Range group = groups.range(static_cast<int>(task / parts));
       const Range columns = column_part(chunk, task % parts);
       float* scratch =
-          pass.arena.get(forward_scratch_) + thread * forward_scratch_floats_;
-      float* products = scratch + taps_scratch_;
+          pass.arena.get(forward_.scratch) + thread * forward_.scratch_floats;
+      float* products = scratch + taps_.scratch;
       for (std::size_t c = columns.begin; c < columns.end; c += block_) {
         const Part part = {group, {c, std::min(columns.end, c + block_)}};
         multiply_forward(pass, part, scratch, products);
@@ -223,7 +223,7 @@ void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* 
   for (std::size_t c = 0; c < depth; c += kSlab) {
     const Range slab = {c, std::min(depth, c + kSlab)};
     const Taps taps =
-        taps_of(pass, forward_taps_, part.channels, slab, scratch, kTapsRow);
+        taps_of(pass, forward_.taps, part.channels, slab, scratch, kTapsRow);
     for (int t = 0; t < plan_.products(); ++t) {
       for (std::size_t i = 0; i < part.columns.size(); ++i) {
         const Product product = {.a = taps.first + t * taps.product,

@@ -60,6 +60,18 @@ class WinogradStage final : public Stage {
     const float* first;
     std::size_t row, product;
   };
+  /// When taps are transformed, and where to.
+  struct TapsPlan {
+    bool kept = false;        // from forward for backward
+    bool at_once = false;     // before the products, not by each task
+    std::size_t scratch = 0;  // floats of a thread's scratch that are for taps
+  };
+  /// The memory of one direction.
+  struct Workspace {
+    SlotId taps{};     // of all channels
+    SlotId scratch{};  // of one thread
+    std::size_t scratch_floats = 0;
+  };
   /// What a task computes of a product: some channels in some columns of the chunk.
   struct Part {
     Range channels, columns;
@@ -118,14 +130,10 @@ class WinogradStage final : public Stage {
   bool relu_;
   Range weight_;
   std::optional<Range> bias_;
-  bool keeps_taps_;    // from forward for backward
-  bool taps_at_once_;  // transformed before, not by each task
+  TapsPlan taps_;
   std::size_t block_;  // columns multiplied at a time
   Panels sources_, turned_sources_, gradients_;
-  SlotId forward_taps_{}, backward_taps_{};        // of all channels
-  SlotId forward_scratch_{}, backward_scratch_{};  // of a thread
-  std::size_t taps_scratch_ = 0;                   // of it, for taps
-  std::size_t forward_scratch_floats_ = 0, backward_scratch_floats_ = 0;
+  Workspace forward_, backward_;
   SlotId bias_shares_{};  // [pack][channel]
 };
 

@@ -194,7 +194,7 @@ std::string json_text(const CostProfile& profile, const std::vector<Row>& rows) 
   const json object = {{"model", profile.model},
                        {"ranks_per_node", profile.ranks},
                        {"threads", profile.threads},
-                       {"parameter_bytes", profile.bytes()},
+                       {"parameter_bytes", gradient_bytes(profile)},
                        {"rows", list}};
   return object.dump() + "\n";
 }
@@ -218,7 +218,7 @@ std::string table_text(const Settings& settings, const CostProfile& profile,
                        const std::vector<Row>& rows) {
   std::string text = fmt::format(
       "{}, {:.1f} MB of gradients; measured with {}; links of {} Gbit/s, {} us\n",
-      profile.model, static_cast<double>(profile.bytes()) * 1e-6,
+      profile.model, static_cast<double>(gradient_bytes(profile)) * 1e-6,
       ranks_text(profile.ranks, profile.threads), settings.sim.bandwidth_gbps,
       settings.sim.latency_us);
   text += fmt::format(

@@ -148,9 +148,9 @@ TEST(StepCost, LoadingTakesFromTheCoresThatCompute) {
 TEST(StepCost, BelowAPackAPassTakesNoLess) {
   CostProfile profile = two_units();
   profile.passes.push_back({32, {{2 * kForward, 2 * kBackward}, {kForward, kBackward}}});
-  EXPECT_EQ(profile.pass_of(1), profile.passes[0].units);
-  EXPECT_EQ(profile.pass_of(17), profile.passes[1].units) << "two packs";
-  EXPECT_DOUBLE_EQ(profile.pass_of(64)[0].forward, 4 * kForward);
+  EXPECT_EQ(pass_of(profile, 1), profile.passes[0].units);
+  EXPECT_EQ(pass_of(profile, 17), profile.passes[1].units) << "two packs";
+  EXPECT_DOUBLE_EQ(pass_of(profile, 64)[0].forward, 4 * kForward);
 }
 
 TEST(StepCost, OfAStrategyThatHasNoneIsRefused) {
