@@ -226,7 +226,8 @@ TEST(ServerPort, RefusesASecondHolderWhileTheFirstLives) {
 
   const auto come_again = [&] { TestWorker second(worker_options({&server})); };
 
-  EXPECT_THAT(error_of<InputError>(come_again), HasSubstr("worker 0 is connected already"));
+  EXPECT_THAT(error_of<InputError>(come_again),
+              HasSubstr("worker 0 is connected already"));
   server.assign(0, 0);
   first.join();
   EXPECT_THAT(error_of<InputError>(come_again), HasSubstr("one process for each worker"));

@@ -91,10 +91,8 @@ ExitCode run(const Arguments& arguments, const std::vector<std::string>& words) 
       find_placement({.nproc_per_node = arguments.workers, .servers = arguments.servers},
                      current_environment());
   if (placement.role == ProcessRole::launch) {
-    return launch({.placement = placement,
-                   .arguments = words,
-                   .settings = "",
-                   .restarts = 3});
+    return launch(
+        {.placement = placement, .arguments = words, .settings = "", .restarts = 3});
   }
   if (placement.is_server()) {
     return join_and_serve(
