@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,8 @@ def main():
     parser.add_argument("--filter", default="*")
     parser.add_argument("--slowest", type=int, default=10, help="how many tests to list at the end")
     options = parser.parse_args()
+    # A shell starts background commands with SIGINT ignored, and tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     times_file = pathlib.Path(options.program + ".times.json")
     times = known_times(times_file)
     names = sorted(suites(options.program, options.filter), key=lambda s: -times.get(s, 0))

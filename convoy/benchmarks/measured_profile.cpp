@@ -90,7 +90,7 @@ CostProfile measure_profile(const Settings& settings,
                         .samples = options.samples,
                         .seconds = options.seconds},
                        comm, found);
-        measure_exchanges({found.bytes(), kExchangeSeconds}, comm, found);
+        measure_exchanges({gradient_bytes(found), kExchangeSeconds}, comm, found);
       });
   profile.model = settings.model.name;
   profile.ranks = options.ranks;

@@ -154,9 +154,8 @@ TEST_F(SlurmNodes, ShareATokenByTheFolderOfTheRuns) {
   EXPECT_EQ(fs::status(token_file()).permissions() & all_others, fs::perms::none);
 
   second->send(SIGTERM);
-  first->send(SIGTERM);
-
   EXPECT_EQ(second->wait().code, 75) << second->err();
+  first->send(SIGTERM);
   EXPECT_EQ(first->wait().code, 75) << first->err();
 }
 

@@ -29,6 +29,10 @@ namespace fs = std::filesystem;
 
 const fs::path kProject = CONVOY_SOURCE_DIR;
 
+SettingsContext of_project() {
+  return {.names = known_names(), .folders = {kProject / "configs"}};
+}
+
 TEST(SettingsSchema, NamesEachSettingOnceWithHelp) {
   std::set<std::string> names;
   for (const SettingInfo& info : settings_schema()) {
@@ -41,13 +45,13 @@ TEST(SettingsSchema, NamesEachSettingOnceWithHelp) {
 TEST(SettingsSchema, DefaultsAreValuesThatTheSettingsTake) {
   for (const SettingInfo& info : settings_schema()) {
     const Settings settings =
-        resolve_settings({info.name + "=" + info.default_text}, {}, shipped());
+        resolve_settings({info.name + "=" + info.default_text}, {}, of_project());
     EXPECT_EQ(settings, Settings{}) << info.name;
   }
 }
 
 TEST(SettingsSchema, ListsTheKnownNames) {
-  const std::vector<SettingInfo> schema = settings_schema(shipped().names);
+  const std::vector<SettingInfo> schema = settings_schema(of_project().names);
 
   EXPECT_EQ(schema.front().name, "model.name");
   EXPECT_EQ(schema.front().kind, SettingKind::choice);
@@ -66,7 +70,7 @@ TEST(SettingsSchema, HasTheNamesThatSettingsHadBefore) {
 }
 
 TEST(SettingsHelp, NamesEveryGroupAndSetting) {
-  const std::string help = settings_help(shipped().names);
+  const std::string help = settings_help(of_project().names);
 
   for (const std::string group :
        {"model", "data", "optimizer", "schedule", "strategy", "experiment"}) {
