@@ -2,6 +2,8 @@
 
 #include "convoy/checkpoint/resume.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -69,7 +69,8 @@ std::unique_ptr<StoreClient> join_job(const LaunchOptions& options,
 void reserve_files(const JobPlacement& placement) {
   constexpr std::size_t kFilesPerRank = 5, kOthers = 512;
   const auto ranks = static_cast<std::size_t>(placement.local_ranks);
-  const auto members = static_cast<std::size_t>(placement.ranks + placement.nodes);
+  const auto members = static_cast<std::size_t>(placement.ranks) +
+                       static_cast<std::size_t>(placement.nodes);
   reserve_descriptors(kFilesPerRank * ranks + members + kOthers,
                       fmt::format("a launcher of {} ranks", ranks));
 }

@@ -153,10 +153,8 @@ TEST_F(SlurmNodes, ShareATokenByTheFolderOfTheRuns) {
   const fs::perms all_others = fs::perms::group_all | fs::perms::others_all;
   EXPECT_EQ(fs::status(token_file()).permissions() & all_others, fs::perms::none);
 
-  second->send(SIGTERM);
-  EXPECT_EQ(second->wait().code, 75) << second->err();
-  first->send(SIGTERM);
-  EXPECT_EQ(first->wait().code, 75) << first->err();
+  for (const auto& node : {&first, &second}) (*node)->send(SIGKILL);
+  for (const auto& node : {&first, &second}) EXPECT_EQ((*node)->wait().signal, SIGKILL);
 }
 
 TEST_F(SlurmNodes, RemoveTheTokenAtTheEnd) {
