@@ -33,7 +33,8 @@ double seconds(Steady::duration duration) {
 
 /// Descriptors for every member, as many strangers as there may be, and the rest.
 void reserve_for(const RosterOptions& roster) {
-  const auto members = static_cast<std::size_t>(roster.ranks + roster.nodes);
+  const auto members =
+      static_cast<std::size_t>(roster.ranks) + static_cast<std::size_t>(roster.nodes);
   reserve_descriptors(members + kMostStrangers + kOtherFiles,
                       fmt::format("the rendezvous of {} ranks", roster.ranks));
 }

@@ -20,6 +20,7 @@
 #include "convoy/ps/async_server.h"
 #include "convoy/ps/worker_schedule.h"
 #include "convoy/simulate/compute_times.h"
+#include "convoy/updates/delay.h"
 #include "convoy/updates/update_source.h"
 
 namespace convoy {

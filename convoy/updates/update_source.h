@@ -98,6 +98,7 @@ struct UpdateDescription {
 };
 
 /// How it went so far, from the first update on.
+// NOLINTNEXTLINE(bugprone-exception-escape): moving JSON is not declared noexcept.
 struct UpdateTelemetry {
   double waiting_for_data = 0;            // seconds
   double exposed = 0;                     // seconds waited for other ranks
