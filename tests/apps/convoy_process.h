@@ -129,8 +129,10 @@ class ConvoyProcess {
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
+    // Who started the tests may ignore it, as Python does; the program has to do it
+    // itself.
+    ::signal(SIGXFSZ, SIG_DFL);
     if (most_file_bytes > 0) {
-      ::signal(SIGXFSZ, SIG_IGN);  // so that a write fails, as on a full disk
       const rlimit limit{most_file_bytes, most_file_bytes};
       ::setrlimit(RLIMIT_FSIZE, &limit);
     }
