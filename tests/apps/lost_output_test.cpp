@@ -71,7 +71,7 @@ TEST_F(LostOutput, ToAReaderThatWentAwayEndsNoRun) {
 
 TEST_F(LostOutput, ToAFileThatMayNotGrowIsAnErrorWithAMessage) {
   const CommandResult result =
-      shell("", small_training("a"), "ulimit -f 100; exec ");  // of 1024 bytes
+      shell("", small_training("a"), "ulimit -f 1; exec ");  // 1024 bytes
 
   EXPECT_EQ(result.signal, 0);
   EXPECT_EQ(result.code, 74) << result.out << result.err;
