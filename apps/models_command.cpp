@@ -33,10 +33,10 @@ json shape_json(Shape shape) { return {shape.channels, shape.height, shape.width
 json layer_json(const LayerInfo& layer) {
   return {{"layer", layer.kind},
           {"name", layer.name},
-          {"output", shape_json(layer.dst)},
-          {"parameters", layer.parameters},
-          {"forward_flops", layer.forward_flops},
-          {"activation_bytes", layer.dst.size() * sizeof(float)}};
+          {"output", shape_json(layer.dst())},
+          {"parameters", layer.parameters()},
+          {"forward_flops", layer.description.flops},
+          {"activation_bytes", layer.dst().size() * sizeof(float)}};
 }
 
 json model_json(const ModelEntry& entry, int classes) {
@@ -57,12 +57,12 @@ void print_layers(const ModelEntry& entry, int classes) {
              "parameters", "FLOPs/image", "bytes/image");
   std::size_t parameters = 0, flops = 0, bytes = 0;
   for (const LayerInfo& layer : describe(usual_model(entry, classes))) {
-    const std::size_t layer_bytes = layer.dst.size() * sizeof(float);
+    const std::size_t layer_bytes = layer.dst().size() * sizeof(float);
     fmt::print("{:<8} {:<12} {:>12} {:>12} {:>14} {:>12}\n", layer.name, layer.kind,
-               shape_text(layer.dst), with_commas(layer.parameters),
-               with_commas(layer.forward_flops), with_commas(layer_bytes));
-    parameters += layer.parameters;
-    flops += layer.forward_flops;
+               shape_text(layer.dst()), with_commas(layer.parameters()),
+               with_commas(layer.description.flops), with_commas(layer_bytes));
+    parameters += layer.parameters();
+    flops += layer.description.flops;
     bytes += layer_bytes;
   }
   fmt::print("{:<8} {:<12} {:>12} {:>12} {:>14} {:>12}\n", "total", "", "",

@@ -7,6 +7,15 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/models/resnets.h"
+#include "convoy/network/layers/average_pool.h"
+#include "convoy/network/layers/batch_norm.h"
+#include "convoy/network/layers/convolution.h"
+#include "convoy/network/layers/dropout.h"
+#include "convoy/network/layers/flatten.h"
+#include "convoy/network/layers/gelu.h"
+#include "convoy/network/layers/linear.h"
+#include "convoy/network/layers/max_pool.h"
+#include "convoy/network/layers/relu.h"
 
 namespace convoy {
 namespace {
@@ -46,37 +55,37 @@ Model cnn2(Shape input, int classes) {
 }
 
 Model mlp6(Shape input, int classes) {
-  Model model{"mlp6", input, {Flatten{}}};
+  Model model("mlp6", input, {Flatten{}});
   int number = 1;
   for (const int features : {1024, 512, 256, 128, 64, 32}) {
-    model.layers.push_back(Linear{"fc" + std::to_string(number++), features});
-    model.layers.push_back(Relu{});
+    model.add(Linear{"fc" + std::to_string(number++), features});
+    model.add(Relu{});
   }
-  model.layers.push_back(Linear{"fc" + std::to_string(number), classes});
+  model.add(Linear{"fc" + std::to_string(number), classes});
   return model;
 }
 
 /// Names as in PyTorch's modules: layers.N and fc1.
 Model vgg11(Shape input, int classes) {
   constexpr int kPool = 0;
-  Model model{"vgg11", input, {}};
+  Model model("vgg11", input);
   int number = 0;
   const auto name = [&] { return "layers." + std::to_string(number++); };
   for (const int channels :
        {64, kPool, 128, kPool, 256, 256, kPool, 512, 512, kPool, 512, 512, kPool}) {
     if (channels == kPool) {
-      model.layers.push_back(MaxPool{2});
+      model.add(MaxPool{2});
       ++number;
       continue;
     }
-    model.layers.push_back(
+    model.add(
         Convolution{.name = name(), .channels = channels, .kernel = 3, .padding = 1});
-    model.layers.push_back(BatchNorm{name()});
-    model.layers.push_back(Relu{});
+    model.add(BatchNorm{name()});
+    model.add(Relu{});
     ++number;
   }
-  model.layers.push_back(Flatten{});
-  model.layers.push_back(Linear{"fc1", classes});
+  model.add(Flatten{});
+  model.add(Linear{"fc1", classes});
   return model;
 }
 
@@ -84,16 +93,16 @@ Model vgg11(Shape input, int classes) {
 /// there is less to normalise. Wide and shallow: made to train quickly.
 Model fast_model(const std::string& name, Shape input, int classes,
                  std::initializer_list<int> widths) {
-  Model model{name, input, {}, WeightInit::dirac};
+  Model model(name, input, {}, WeightInit::dirac);
   const auto append = [&](const std::string& name, int channels, bool pool) {
-    model.layers.push_back(Convolution{.name = name + ".conv",
-                                       .channels = channels,
-                                       .kernel = 3,
-                                       .padding = 1,
-                                       .bias = false});
-    if (pool) model.layers.push_back(MaxPool{2});
-    model.layers.push_back(BatchNorm{name + ".norm"});
-    model.layers.push_back(Gelu{});
+    model.add(Convolution{.name = name + ".conv",
+                          .channels = channels,
+                          .kernel = 3,
+                          .padding = 1,
+                          .bias = false});
+    if (pool) model.add(MaxPool{2});
+    model.add(BatchNorm{name + ".norm"});
+    model.add(Gelu{});
   };
   append("stem", 32, /*pool=*/false);
   int group = 1;
@@ -102,9 +111,9 @@ Model fast_model(const std::string& name, Shape input, int classes,
     append(part + ".0", channels, /*pool=*/true);
     append(part + ".1", channels, /*pool=*/false);
   }
-  model.layers.push_back(AveragePool{});
-  model.layers.push_back(Flatten{});
-  model.layers.push_back(Linear{"fc", classes});
+  model.add(AveragePool{});
+  model.add(Flatten{});
+  model.add(Linear{"fc", classes});
   return model;
 }
 

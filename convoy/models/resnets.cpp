@@ -2,6 +2,14 @@
 
 #include "convoy/models/resnets.h"
 
+#include "convoy/network/layers/average_pool.h"
+#include "convoy/network/layers/batch_norm.h"
+#include "convoy/network/layers/convolution.h"
+#include "convoy/network/layers/flatten.h"
+#include "convoy/network/layers/linear.h"
+#include "convoy/network/layers/max_pool.h"
+#include "convoy/network/layers/relu.h"
+
 namespace convoy {
 namespace {
 
@@ -22,7 +30,7 @@ Convolution convolution(const std::string& name, int channels, int kernel, int s
 }
 
 /// A 1x1 convolution where the block changes shape; else nothing, the identity.
-std::vector<Layer> shortcut(const BlockPlan& plan, int channels) {
+Sequential shortcut(const BlockPlan& plan, int channels) {
   if (plan.stride == 1 && plan.src_channels == channels) return {};
   return {convolution(plan.name + ".downsample.0", channels, 1, plan.stride),
           BatchNorm{plan.name + ".downsample.1"}};
@@ -60,14 +68,14 @@ void append_groups(Model& model, const std::vector<int>& blocks,
           "layer" + std::to_string(group + 1) + "." + std::to_string(i);
       const int stride = group > 0 && i == 0 ? 2 : 1;
       const int width = 64 << group;
-      model.layers.push_back(make({name, channels, width, stride}));
-      model.layers.push_back(Relu{});
+      model.add(make({name, channels, width, stride}));
+      model.add(Relu{});
       channels = width * expansion;
     }
   }
-  model.layers.push_back(AveragePool{});
-  model.layers.push_back(Flatten{});
-  model.layers.push_back(Linear{"fc", classes});
+  model.add(AveragePool{});
+  model.add(Flatten{});
+  model.add(Linear{"fc", classes});
 }
 
 Model torchvision_stem(const char* name, Shape input) {
@@ -81,9 +89,8 @@ Model torchvision_stem(const char* name, Shape input) {
 }  // namespace
 
 Model resnet18_cifar(Shape input, int classes) {
-  Model model{"resnet18_cifar",
-              input,
-              {convolution("conv1", 64, 3, 1), BatchNorm{"bn1"}, Relu{}}};
+  Model model("resnet18_cifar", input,
+              {convolution("conv1", 64, 3, 1), BatchNorm{"bn1"}, Relu{}});
   append_groups(model, {2, 2, 2, 2}, basic_block, 1, classes);
   return model;
 }

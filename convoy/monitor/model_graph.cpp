@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 namespace convoy {
@@ -36,51 +37,11 @@ std::string common_scope(std::string a, const std::string& b) {
   return a;
 }
 
-/// What an operation is called, and what is worth knowing of it.
-struct LayerOperation {
-  std::string op;
-  std::string name;  // of one without a name of its own
-  std::map<std::string, std::string> details{};
-};
-
-struct OperationOf {
-  LayerOperation operator()(const Convolution& layer) const {
-    return {"Conv2D", "", window(layer.kernel, layer.stride, layer.padding)};
-  }
-  LayerOperation operator()(const Linear&) const { return {"MatMul", ""}; }
-  LayerOperation operator()(const BatchNorm&) const { return {"BatchNorm", ""}; }
-  LayerOperation operator()(const Relu&) const { return {"Relu", "relu"}; }
-  LayerOperation operator()(const Gelu&) const { return {"Gelu", "gelu"}; }
-  LayerOperation operator()(const MaxPool& layer) const {
-    const int stride = layer.stride == 0 ? layer.window : layer.stride;
-    return {"MaxPool", "max_pool", window(layer.window, stride, layer.padding)};
-  }
-  LayerOperation operator()(const AveragePool& layer) const {
-    const std::string size = layer.window == 0 ? "all" : fmt::format("{}", layer.window);
-    return {"AvgPool", "avg_pool", {{"window", size}}};
-  }
-  LayerOperation operator()(const Dropout& layer) const {
-    return {
-        "Dropout", "dropout", {{"probability", fmt::format("{}", layer.probability)}}};
-  }
-  LayerOperation operator()(const Flatten&) const { return {"Reshape", "flatten"}; }
-  LayerOperation operator()(const Add&) const { return {"Add", "add"}; }
-  LayerOperation operator()(const Residual&) const { return {"Residual", "residual"}; }
-
- private:
-  static std::map<std::string, std::string> window(int size, int stride, int padding) {
-    return {{"window", fmt::format("{}", size)},
-            {"stride", fmt::format("{}", stride)},
-            {"padding", fmt::format("{}", padding)}};
-  }
-};
-
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const Model& model)
-      : layers_(describe(model)),
-        layouts_{build_layout(model), build_statistics_layout(model)} {
-    nodes_.push_back({.name = kInput, .op = "Placeholder", .shape = image(model.input)});
+  explicit GraphBuilder(const Model& model) : layers_(describe(model)) {
+    nodes_.push_back(
+        {.name = kInput, .op = "Placeholder", .shape = shape_of(model.input, false)});
   }
 
   std::vector<GraphNode> build() && {
@@ -93,24 +54,24 @@ class GraphBuilder {
   struct Placed {
     std::string node;
     std::string scope;  // that neighbours without a name are put into
-    bool flat = false;  // it gives rows of numbers, not images
+    bool flat = false;  // it gives features, not images
   };
 
   void add(std::size_t index) {
     const LayerInfo& layer = layers_[index];
-    LayerOperation operation = std::visit(OperationOf{}, layer.layer);
-    Placed placed = layer.name.empty() ? place_among_others(index, operation.name)
-                                       : place_in_own_scope(layer, operation.op);
-    placed.flat = gives_rows(layer);
+    const LayerTraits& traits = layer.layer.kind().traits();
+    Placed placed = layer.name.empty() ? place_among_others(index)
+                                       : place_in_own_scope(layer, traits.operation);
+    placed.flat = is_flat(layer);
     GraphNode node{.name = placed.node,
-                   .op = operation.op,
-                   .inputs = {source_node(layer.source)},
-                   .shape = placed.flat ? row(layer.dst) : image(layer.dst),
-                   .details = std::move(operation.details)};
-    if (std::holds_alternative<Add>(layer.layer)) {
-      node.inputs.push_back(source_node(layer.other));
+                   .op = traits.operation,
+                   .inputs = {},
+                   .shape = shape_of(layer.dst(), placed.flat),
+                   .details = layer.description.details};
+    for (const LayerIndex source : layer.sources) {
+      node.inputs.push_back(source_node(source));
     }
-    if (!layer.name.empty()) add_tensors(layer.name, node.inputs);
+    add_tensors(layer, node.inputs);
     nodes_.push_back(std::move(node));
     placed_.push_back(std::move(placed));
   }
@@ -120,17 +81,16 @@ class GraphBuilder {
     return {.node = path + "/" + op, .scope = scope_of(path)};
   }
 
-  /// A ReLU, a GELU and a sum belong to the block they end; what else is between two
-  /// blocks belongs to neither.
-  Placed place_among_others(std::size_t index, const std::string& name) {
+  /// An activation function and a sum belong to the block they end; what else is between
+  /// two blocks belongs to neither.
+  Placed place_among_others(std::size_t index) {
     const LayerInfo& layer = layers_[index];
-    std::string scope =
-        layer.source == kModelInput ? "" : placed_[to_index(layer.source)].scope;
-    const bool ends_block = std::holds_alternative<Relu>(layer.layer) ||
-                            std::holds_alternative<Gelu>(layer.layer) ||
-                            std::holds_alternative<Add>(layer.layer);
-    if (!ends_block) scope = common_scope(scope, next_scope(index));
-    return {.node = unused(inside(scope, name)), .scope = scope};
+    const LayerIndex source = layer.sources.front();
+    std::string scope = source == kModelInput ? "" : placed_[to_index(source)].scope;
+    if (!layer.layer.kind().traits().ends_block) {
+      scope = common_scope(scope, next_scope(index));
+    }
+    return {.node = unused(inside(scope, layer.kind)), .scope = scope};
   }
 
   /// Of the next layer with a name.
@@ -147,26 +107,24 @@ class GraphBuilder {
     return count == 0 ? path : fmt::format("{}_{}", path, count);
   }
 
-  void add_tensors(const std::string& layer, std::vector<std::string>& names) {
-    for (const Layout& layout : layouts_) {
-      for (const Segment& segment : layout.segments()) {
-        if (!belongs_to(segment, layer)) continue;
-        names.push_back(as_path(segment.name));
+  /// A node per tensor; one that layers share has its node from the first of them.
+  void add_tensors(const LayerInfo& layer, std::vector<std::string>& names) {
+    for (const auto* tensors :
+         {&layer.description.parameters, &layer.description.statistics}) {
+      for (const TensorSpec& tensor : *tensors) {
+        names.push_back(as_path(tensor.name));
+        if (!tensors_.insert(tensor.name).second) continue;
         nodes_.push_back({.name = names.back(),
                           .op = "VariableV2",
-                          .shape = {segment.shape.begin(), segment.shape.end()}});
+                          .shape = {tensor.shape.begin(), tensor.shape.end()}});
       }
     }
   }
 
-  static bool belongs_to(const Segment& segment, const std::string& layer) {
-    return segment.name.substr(0, segment.name.rfind('.')) == layer;
-  }
-
-  bool gives_rows(const LayerInfo& layer) const {
-    if (std::holds_alternative<Linear>(layer.layer)) return true;
-    if (std::holds_alternative<Flatten>(layer.layer)) return true;
-    return layer.source != kModelInput && placed_[to_index(layer.source)].flat;
+  bool is_flat(const LayerInfo& layer) const {
+    if (layer.layer.kind().traits().flattens) return true;
+    const LayerIndex source = layer.sources.front();
+    return source != kModelInput && placed_[to_index(source)].flat;
   }
 
   std::string source_node(LayerIndex source) const {
@@ -177,18 +135,18 @@ class GraphBuilder {
     return static_cast<std::size_t>(layer);
   }
 
-  static std::vector<std::int64_t> image(Shape shape) {
+  /// As PyTorch shapes it: images, rows of features, or sequences of such rows.
+  static std::vector<std::int64_t> shape_of(Shape shape, bool flat) {
+    if (shape.rows > 1) return {kAnyCount, shape.rows, shape.channels};
+    if (flat) return {kAnyCount, static_cast<std::int64_t>(shape.size())};
     return {kAnyCount, shape.channels, shape.height, shape.width};
-  }
-  static std::vector<std::int64_t> row(Shape shape) {
-    return {kAnyCount, static_cast<std::int64_t>(shape.size())};
   }
 
   std::vector<LayerInfo> layers_;
-  Layout layouts_[2];
   std::vector<GraphNode> nodes_;
   std::vector<Placed> placed_;       // by layer
   std::map<std::string, int> used_;  // how often, by path
+  std::set<std::string> tensors_;    // that have a node
 };
 
 }  // namespace

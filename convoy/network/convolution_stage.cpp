@@ -3,13 +3,14 @@
 #include "convoy/network/convolution_stage.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace convoy {
 namespace {
 
 // Channels whose gradients one task takes: the height of the weight kernel's tile.
-constexpr int kChannelsATask = 4;
+constexpr int kChannelsPerTask = 4;
+
+enum ConvolutionParameter : std::size_t { kTaps, kTapsBias };
 
 int taps_of_phase(int kernel, int phase, int stride) {
   return phase >= kernel ? 0 : (kernel - phase + stride - 1) / stride;
@@ -17,39 +18,39 @@ int taps_of_phase(int kernel, int phase, int stride) {
 
 }  // namespace
 
-ConvolutionStage::ConvolutionStage(const StageContext& context, const Layout& layout,
-                                   const ConvolutionOptions& options)
+ConvolutionStage::ConvolutionStage(const StageContext& context,
+                                   const ConvolutionOptions& options, Shape src)
     : options_(options),
-      src_(context.src),
-      convolved_(output_shape(options.layer, context.src)),
+      src_(src),
+      convolved_(output_shape(options.layer, src)),
       dst_(convolved_) {
   const Convolution& layer = options.layer;
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
-  weight_ = layout.segment(options.weight).range;
-  if (options.bias) bias_ = layout.segment(*options.bias).range;
+  const auto outputs = static_cast<std::size_t>(layer.channels);
   taps_ = static_cast<std::size_t>(src_.channels) * layer.kernel * layer.kernel;
+  weights_ = outputs * taps_;
+  biases_ = layer.bias ? outputs : 0;
 
   ArenaPlan& plan = context.plan;
   const Lifetime now = {context.forward, context.forward};
-  tiled_weights_ = plan.reserve(weight_.size() * sizeof(float), now);
+  tiled_weights_ = plan.reserve(weights_ * sizeof(float), now);
   const std::size_t row_floats =
       static_cast<std::size_t>(convolved_.channels) * convolved_.width * kPack;
   rows_scratch_ = context.reserve_scratch(row_floats * options.pool, context.forward);
-  argmax_ = plan.reserve(options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0,
-                         {context.forward, std::max(context.forward, context.backward)});
+  argmax_ = context.reserve_kept(
+      options.pool > 0 ? context.most_packs(dst_) * pack_floats(dst_) : 0);
   if (!context.training) return;
 
   const Lifetime later = {context.backward, context.backward};
+  const std::size_t packs = context.most_packs(src_);
   convolved_gradient_ = plan.reserve(
-      options.pool > 0 ? context.most_packs * pack_floats(convolved_) * sizeof(float) : 0,
-      later);
+      options.pool > 0 ? packs * pack_floats(convolved_) * sizeof(float) : 0, later);
   const Shape framed = {src_.channels, src_.height + 2 * layer.padding,
                         src_.width + 2 * layer.padding};
   padded_scratch_ = context.reserve_scratch(layer.padding > 0 ? pack_floats(framed) : 0,
                                             context.backward);
-  shares_ = plan.reserve(
-      context.most_packs * (weight_.size() + bias_.size()) * sizeof(float), later);
-  source_weights_ = plan.reserve(weight_.size() * sizeof(float), later);
+  shares_ = plan.reserve(packs * (weights_ + biases_) * sizeof(float), later);
+  source_weights_ = plan.reserve(weights_ * sizeof(float), later);
 }
 
 void ConvolutionStage::tile_weights(const Pass& pass) {
@@ -57,7 +58,7 @@ void ConvolutionStage::tile_weights(const Pass& pass) {
   pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t task, int) {
     const int tile = static_cast<int>(task);
     const std::size_t first = static_cast<std::size_t>(tiles.begin(tile)) * taps_;
-    pass.kernels.rows_to_tile({.src = pass.values + weight_.begin + first,
+    pass.kernels.rows_to_tile({.src = pass.parameters[kTaps].values + first,
                                .src_row = taps_,
                                .rows = tiles.size(tile),
                                .depth = static_cast<int>(taps_),
@@ -76,7 +77,7 @@ void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row
        .taps_high = layer.kernel,
        .taps_wide = layer.kernel,
        .weights = pass.arena.get(tiled_weights_),
-       .bias = bias_.size() > 0 ? pass.values + bias_.begin : nullptr,
+       .bias = biases_ > 0 ? pass.parameters[kTapsBias].values : nullptr,
        .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
        .top = row * layer.stride - layer.padding,
        .left = -layer.padding,
@@ -88,7 +89,9 @@ void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row
        .dst_column = kPack});
 }
 
-void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
+void ConvolutionStage::forward(const Pass& pass, Activations src,
+                               const Activation& result) {
+  float* dst = result.values;
   tile_weights(pass);
   const auto height = static_cast<std::size_t>(dst_.height);
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
@@ -96,10 +99,10 @@ void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
   const std::size_t channel_floats = row_floats * options_.pool;
   auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
 
-  pass.team.run(pass.packs * height, [&](std::size_t task, int thread) {
+  pass.team.run(pass.packs(src_) * height, [&](std::size_t task, int thread) {
     const std::size_t pack = task / height;
     const int row = static_cast<int>(task % height);
-    const float* images = src + pack * pack_floats(src_);
+    const float* images = src[0].values + pack * pack_floats(src_);
     const std::size_t result = pack * pack_floats(dst_) + row * dst_row;
     if (options_.pool == 0) {
       convolve_into(pass, images, row, dst + result,
@@ -125,15 +128,18 @@ void ConvolutionStage::forward(const Pass& pass, const float* src, float* dst) {
   });
 }
 
-void ConvolutionStage::backward(const Pass& pass, const Activation& src,
+void ConvolutionStage::backward(const Pass& pass, Activations src,
                                 const Activation& dst) {
   // Without a pool the gradient of the convolution's output is dst's own, masked in
   // place.
   float* gradient =
       options_.pool > 0 ? pass.arena.get(convolved_gradient_) : dst.gradient;
-  weights_backward(pass, src, dst, gradient);
-  add_shares(pass);
-  if (src.gradient != nullptr) source_backward(pass, gradient, src.gradient);
+  weights_backward(pass, src[0], dst, gradient);
+  add_shares(pass, 0, {pass.parameters[kTaps].gradient, weights_});
+  if (biases_ > 0) {
+    add_shares(pass, weights_, {pass.parameters[kTapsBias].gradient, biases_});
+  }
+  if (src[0].gradient != nullptr) source_backward(pass, gradient, src[0].gradient);
 }
 
 /// Takes a few channels' gradient back through the ReLU and sums it for the bias. Before
@@ -146,7 +152,7 @@ void ConvolutionStage::finish_gradient(const Pass& pass, std::size_t pack, Range
     if (options_.relu) {
       pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
     }
-    if (bias_.size() == 0) continue;
+    if (biases_ == 0) continue;
     bias_share[k] = pass.kernels.sum(dst.gradient + from, plane);
   }
 }
@@ -207,19 +213,20 @@ const float* ConvolutionStage::padded(const Pass& pass, const float* src,
 
 void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
                                         const Activation& dst, float* gradient) {
-  const Tiles groups(convolved_.channels, kChannelsATask);
+  const Tiles groups(convolved_.channels, kChannelsPerTask);
   const std::size_t plane = pack_floats({1, convolved_.height, convolved_.width});
-  const std::size_t share = weight_.size() + bias_.size();
+  const std::size_t share = weights_ + biases_;
   float* shares = pass.arena.get(shares_);
 
-  pass.team.run(pass.packs * groups.count, [&](std::size_t task, int thread) {
+  pass.team.run(pass.packs(src_) * groups.count, [&](std::size_t task, int thread) {
     const std::size_t pack = task / groups.count;
     const int group = static_cast<int>(task % groups.count);
     const auto first = static_cast<std::size_t>(groups.begin(group));
     const Range channels = {first, first + groups.size(group)};
     const std::size_t from = pack * pack_floats(convolved_) + first * plane;
-    finish_gradient(pass, pack, channels, dst, shares + pack * share + weight_.size());
+    finish_gradient(pass, pack, channels, dst, shares + pack * share + weights_);
     if (options_.pool > 0) undo_pool(pass, pack, channels, dst.gradient, gradient);
+    if (pass.parameters[kTaps].gradient == nullptr) return;
     const int padding = options_.layer.padding;
     pass.kernels.convolution_weights(
         {.src = padded(pass, src.values + pack * pack_floats(src_), thread),
@@ -237,21 +244,20 @@ void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
   });
 }
 
-/// Adds the packs' shares in the order of packs, so that the sum depends on the batch
-/// alone.
-void ConvolutionStage::add_shares(const Pass& pass) {
+/// Adds the packs' shares, from number `first` on, in the order of packs, so that the sum
+/// depends on the batch alone.
+void ConvolutionStage::add_shares(const Pass& pass, std::size_t first,
+                                  std::span<float> gradient) {
+  if (gradient.data() == nullptr) return;
   constexpr std::size_t kChunk = 2048;
-  const std::size_t share = weight_.size() + bias_.size();
-  const float* shares = pass.arena.get(shares_);
-  pass.team.run((share + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-    const std::size_t begin = chunk * kChunk, end = std::min(share, begin + kChunk);
-    for (std::size_t i = begin; i < end; ++i) {
+  const std::size_t share = weights_ + biases_, packs = pass.packs(src_);
+  const float* shares = pass.arena.get(shares_) + first;
+  pass.team.run((gradient.size() + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
+    const std::size_t end = std::min(gradient.size(), (chunk + 1) * kChunk);
+    for (std::size_t i = chunk * kChunk; i < end; ++i) {
       float sum = 0;
-      for (std::size_t pack = 0; pack < pass.packs; ++pack)
-        sum += shares[pack * share + i];
-      const std::size_t to =
-          i < weight_.size() ? weight_.begin + i : bias_.begin + (i - weight_.size());
-      pass.gradients[to] = sum;
+      for (std::size_t pack = 0; pack < packs; ++pack) sum += shares[pack * share + i];
+      gradient[i] = sum;
     }
   });
 }
@@ -286,7 +292,7 @@ void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
 void ConvolutionStage::tile_weights_for_source(const Pass& pass) {
   const int stride = options_.layer.stride;
   const Tiles tiles(src_.channels, pass.kernels.tile);
-  const float* weights = pass.values + weight_.begin;
+  const float* weights = pass.parameters[kTaps].values;
   float* tiled = pass.arena.get(source_weights_);
   for (int number = 0; number < stride * stride; ++number) {
     const Phase phase = this->phase(number / stride, number % stride);
@@ -335,7 +341,7 @@ void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,
   const auto height = static_cast<std::size_t>(src_.height);
   const std::size_t pairs = static_cast<std::size_t>(src_.channels) * convolved_.channels;
 
-  pass.team.run(pass.packs * height, [&](std::size_t task, int) {
+  pass.team.run(pass.packs(src_) * height, [&](std::size_t task, int) {
     const std::size_t pack = task / height;
     const int y = static_cast<int>(task % height);
     const float* weights = pass.arena.get(source_weights_);

@@ -10,9 +10,7 @@
 
 #pragma once
 
-#include <optional>
-
-#include "convoy/network/model.h"
+#include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
 
 namespace convoy {
@@ -21,19 +19,17 @@ struct ConvolutionOptions {
   Convolution layer;
   bool relu = false;
   int pool = 0;  // window and stride of the pool that follows; 0: none
-  SegmentId weight;
-  std::optional<SegmentId> bias;
 };
 
 class ConvolutionStage final : public Stage {
  public:
-  ConvolutionStage(const StageContext& context, const Layout& layout,
-                   const ConvolutionOptions& options);
+  ConvolutionStage(const StageContext& context, const ConvolutionOptions& options,
+                   Shape src);
 
-  void forward(const Pass& pass, const float* src, float* dst) override;
-  void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
+  void forward(const Pass& pass, Activations src, const Activation& dst) override;
+  void backward(const Pass& pass, Activations src, const Activation& dst) override;
 
-  bool backward_reads_src() const override { return true; }
+  bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return options_.relu; }
 
  private:
@@ -56,7 +52,7 @@ class ConvolutionStage final : public Stage {
   const float* padded(const Pass& pass, const float* src, int thread) const;
   void weights_backward(const Pass& pass, const Activation& src, const Activation& dst,
                         float* gradient);
-  void add_shares(const Pass& pass);
+  void add_shares(const Pass& pass, std::size_t first, std::span<float> gradient);
   Phase phase(int a, int b) const;
   void copy_phase_tile(const Phase& phase, Range channels, const float* weights,
                        float* tiled) const;
@@ -67,8 +63,8 @@ class ConvolutionStage final : public Stage {
 
   ConvolutionOptions options_;
   Shape src_, convolved_, dst_;
-  Range weight_, bias_;  // in the flat buffer; no bias is an empty range
-  std::size_t taps_;     // of one output channel
+  std::size_t taps_;              // of one output channel
+  std::size_t weights_, biases_;  // how many there are
   SlotId tiled_weights_, rows_scratch_, argmax_;
   SlotId convolved_gradient_, padded_scratch_, shares_, source_weights_;
 };

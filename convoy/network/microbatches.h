@@ -29,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "convoy/network/layers/batch_norm.h"
 #include "convoy/network/network.h"
 #include "convoy/params/microbatch_part.h"
 #include "convoy/params/partial_sums.h"

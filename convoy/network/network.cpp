@@ -3,13 +3,13 @@
 #include "convoy/network/network.h"
 
 #include <algorithm>
+#include <map>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/memory.h"
 #include "convoy/base/text.h"
 #include "convoy/network/add_to.h"
-#include "convoy/network/stage_builder.h"
 
 namespace convoy {
 namespace {
@@ -25,13 +25,29 @@ void refuse_more_than_memory(std::size_t bytes, std::size_t samples) {
                     .hint = "a smaller train.batch_size, or more train.microbatches"});
 }
 
-}  // namespace
-
-Samples Samples::part(Range range) const {
-  const std::size_t sample = labels.empty() ? 0 : images.size() / labels.size();
-  return {images.subspan(range.begin * sample, range.size() * sample),
-          labels.subspan(range.begin, range.size())};
+std::vector<SegmentId> segments_of(const StageSpec& spec, const Layout& layout,
+                                   std::vector<TensorSpec> LayerDescription::*tensors) {
+  std::vector<SegmentId> segments;
+  for (const LayerInfo& layer : spec.layers) {
+    for (const TensorSpec& tensor : layer.description.*tensors) {
+      segments.push_back(layout.find(tensor.name).value());
+    }
+  }
+  return segments;
 }
+
+StageReport report_of(const StageSpec& spec) {
+  StageReport report{.name = spec.name, .dst = spec.dst()};
+  for (const LayerInfo& layer : spec.layers) {
+    const LayerDescription& description = layer.description;
+    report.flops += description.flops;
+    report.real_flops +=
+        description.real_flops == 0 ? description.flops : description.real_flops;
+  }
+  return report;
+}
+
+}  // namespace
 
 Network::Network(const Model& model, const Layout& layout, const NetworkOptions& options,
                  ThreadTeam& team)
@@ -46,7 +62,7 @@ Network::Network(const Model& model, const Layout& layout, const NetworkOptions&
   plan(model, layout);
 }
 
-// The moments of a step with n stages: 0 packs the images, 1 .. n are the stages forward,
+// The moments of a step with n stages: 0 packs the inputs, 1 .. n are the stages forward,
 // n + 1 is the loss, n + 2 .. 2n + 1 are the stages backward, last to first. Without
 // training there is no backward: nothing lives beyond the forward pass.
 int Network::backward_moment(std::size_t stage) const {
@@ -55,67 +71,75 @@ int Network::backward_moment(std::size_t stage) const {
 }
 
 std::size_t Network::activation_bytes(Shape shape) const {
-  return round_up(options_.most_samples, kPack) / kPack * pack_floats(shape) *
-         sizeof(float);
+  return packs_of(options_.most_samples, shape) * pack_floats(shape) * sizeof(float);
 }
 
 void Network::plan(const Model& model, const Layout& layout) {
   ArenaPlan arena_plan;
-  const std::vector<StageSpec> specs = fuse_layers(
-      model, layout, {.training = options_.training, .winograd = options_.winograd});
+  const std::vector<StageSpec> specs =
+      fuse_layers(model, {.training = options_.training, .winograd = options_.winograd});
+  check(specs.back().dst().rows == 1, "a network gives one row of logits per sample");
   stages_.resize(specs.size());
   StageContext context{.plan = arena_plan,
-                       .src = model.input,
-                       .most_packs = round_up(options_.most_samples, kPack) / kPack,
+                       .most_samples = options_.most_samples,
                        .threads = team_.threads(),
                        .forward = 0,
                        .backward = 0,
                        .training = options_.training,
                        .number = 0};
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    context.src = specs[i].src;
-    context.forward = forward_moment(i);
-    context.backward = backward_moment(i);
-    ++context.number;
-    reports_.push_back({.name = specs[i].name,
-                        .dst = specs[i].dst,
-                        .flops = specs[i].flops,
-                        .real_flops = specs[i].real_flops});
-    stages_[i] = {.stage = make_stage(specs[i], context, layout, statistics_layout_),
-                  .unit = specs[i].unit,
-                  .segments = specs[i].segments,
-                  .source = specs[i].source,
-                  .residual = specs[i].residual,
-                  .source_share = {},
-                  .residual_share = {}};
-  }
+  for (const StageSpec& spec : specs) plan_stage(spec, layout, context);
   plan_activations(specs, arena_plan);
   plan_lifetimes(arena_plan);
-  if (options_.training) plan_gradients(specs, arena_plan);
+  if (options_.training) plan_gradients(arena_plan);
+  if (options_.training) plan_shared_parameters(arena_plan);
+  reserve_arguments();
   arena_plan.solve();
   refuse_more_than_memory(arena_plan.bytes(), options_.most_samples);
-  classes_ = specs.back().dst.size();
-  context.src = specs.back().dst;
-  loss_ = std::make_unique<SoftmaxLoss>(context, options_.label_smoothing);
+  classes_ = specs.back().dst().size();
+  loss_ = std::make_unique<SoftmaxLoss>(options_.most_samples, classes_,
+                                        options_.label_smoothing);
   arena_ = Arena(std::move(arena_plan));
+}
+
+/// Makes the stage after those that there are.
+void Network::plan_stage(const StageSpec& spec, const Layout& layout,
+                         StageContext& context) {
+  const std::size_t number = reports_.size();
+  context.forward = forward_moment(number);
+  context.backward = backward_moment(number);
+  ++context.number;
+  reports_.push_back(report_of(spec));
+  PlannedStage& planned = stages_[number];
+  planned.unit = spec.unit();
+  planned.stage = spec.first().layer.kind().make_stage(spec, context);
+  for (const ActivationIndex source : spec.sources) planned.sources.push_back({source});
+  for (const SegmentId id : segments_of(spec, layout, &LayerDescription::parameters)) {
+    planned.parameters.push_back({id, layout.segment(id).range});
+  }
+  for (const SegmentId id :
+       segments_of(spec, statistics_layout_, &LayerDescription::statistics)) {
+    planned.statistics.push_back(statistics_layout_.segment(id).range);
+  }
 }
 
 /// Reserves the activations and finds the stages that read each.
 void Network::plan_activations(const std::vector<StageSpec>& specs,
                                ArenaPlan& arena_plan) {
   activations_.push_back(
-      {.values = arena_plan.reserve(activation_bytes(input_), {0, 0})});
+      {.shape = input_, .values = arena_plan.reserve(activation_bytes(input_), {0, 0})});
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const int moment = forward_moment(i);
+    const Shape dst = specs[i].dst();
     activations_.push_back(
-        {.values = arena_plan.reserve(activation_bytes(specs[i].dst), {moment, moment}),
-         .floats = pack_floats(specs[i].dst)});
-    const auto use = [&](ActivationIndex index) {
-      activations_[index].used = moment;
-      activations_[index].last_user = i;
-    };
-    use(specs[i].source);
-    if (specs[i].residual) use(*specs[i].residual);
+        {.shape = dst,
+         .values = arena_plan.reserve(activation_bytes(dst), {moment, moment})});
+    for (const ActivationIndex source : specs[i].sources) {
+      activations_[source].used = moment;
+      activations_[source].last_user = i;
+    }
+  }
+  for (std::size_t i = 1; i + 1 < activations_.size(); ++i) {
+    check(activations_[i].used > 0, "every layer but the last is read by another");
   }
   // The loss reads the last one, and again when backward begins.
   activations_.back().used = forward_moment(specs.size());
@@ -129,32 +153,64 @@ void Network::plan_lifetimes(ArenaPlan& arena_plan) {
   if (!options_.training) return;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const PlannedStage& planned = stages_[i];
+    const int moment = backward_moment(i);
     if (planned.stage->backward_reads_dst()) {
-      arena_plan.extend(activations_[i + 1].values, backward_moment(i));
+      arena_plan.extend(activations_[i + 1].values, moment);
     }
-    if (planned.stage->backward_reads_src()) {
-      arena_plan.extend(activations_[planned.source].values, backward_moment(i));
+    for (std::size_t s = 0; s < planned.sources.size(); ++s) {
+      if (!planned.stage->backward_reads_src(s)) continue;
+      arena_plan.extend(activations_[planned.sources[s].activation].values, moment);
     }
   }
 }
 
-/// The last stage to take an activation is the first to give it a gradient; another one
-/// that takes it gives its share, which is added.
-void Network::plan_gradients(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan) {
+/// The last stage to read an activation is the first to give it a gradient, as what it
+/// reads first; whatever else reads it gives a share, which is added.
+void Network::plan_gradients(ArenaPlan& arena_plan) {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     PlannedActivation& dst = activations_[i + 1];
     const int moment = backward_moment(i);
     const int given =
         i + 1 == stages_.size() ? moment - 1 : backward_moment(dst.last_user);
-    dst.gradient = arena_plan.reserve(activation_bytes(specs[i].dst), {given, moment});
-    const auto share = [&](ActivationIndex index, Shape shape) -> std::optional<SlotId> {
-      if (index == 0 || activations_[index].last_user == i) return std::nullopt;
-      return arena_plan.reserve(activation_bytes(shape), {moment, moment});
-    };
-    stages_[i].source_share = share(specs[i].source, specs[i].src);
-    if (specs[i].residual) {
-      stages_[i].residual_share = share(*specs[i].residual, specs[i].src);
+    dst.gradient = arena_plan.reserve(activation_bytes(dst.shape), {given, moment});
+    std::vector<ActivationIndex> given_here;
+    for (PlannedSource& source : stages_[i].sources) {
+      if (source.activation == 0) continue;
+      const PlannedActivation& read = activations_[source.activation];
+      const bool first =
+          read.last_user == i &&
+          std::ranges::find(given_here, source.activation) == given_here.end();
+      given_here.push_back(source.activation);
+      if (first) continue;
+      source.share = arena_plan.reserve(activation_bytes(read.shape), {moment, moment});
     }
+  }
+}
+
+/// Likewise for a parameter that several stages use.
+void Network::plan_shared_parameters(ArenaPlan& arena_plan) {
+  std::map<SegmentId, PlannedParameter*> users;
+  for (std::size_t i = stages_.size(); i-- > 0;) {
+    for (PlannedParameter& parameter : stages_[i].parameters) {
+      PlannedParameter*& later = users[parameter.segment];
+      if (later != nullptr) {
+        later->ready = false;
+        const int moment = backward_moment(i);
+        parameter.share =
+            arena_plan.reserve(parameter.range.size() * sizeof(float), {moment, moment});
+      }
+      later = &parameter;
+    }
+  }
+}
+
+/// Room for what any stage is given, so that a pass allocates nothing.
+void Network::reserve_arguments() {
+  for (const PlannedStage& planned : stages_) {
+    StageArguments& all = arguments_;
+    all.src.resize(std::max(all.src.size(), planned.sources.size()));
+    all.parameters.resize(std::max(all.parameters.size(), planned.parameters.size()));
+    all.statistics.resize(std::max(all.statistics.size(), planned.statistics.size()));
   }
 }
 
@@ -166,17 +222,11 @@ bool Network::is_last_of_unit(std::size_t stage) const {
   return stage + 1 == stages_.size() || stages_[stage + 1].unit != stages_[stage].unit;
 }
 
-Pass Network::make_pass(const FlatBuffer& values, float* gradients, const RngKey& key) {
-  const FlatBuffer* running = options_.training ? nullptr : options_.statistics;
+Pass Network::make_pass(const RngKey& key) {
   return {.team = team_,
           .kernels = *options_.kernels,
           .arena = arena_,
-          .values = values.data(),
-          .gradients = gradients,
-          .statistics = running == nullptr ? nullptr : running->data(),
-          .batch_statistics = batch_statistics_.data(),
           .samples = samples_.count(),
-          .packs = round_up(samples_.count(), kPack) / kPack,
           .key = key};
 }
 
@@ -186,22 +236,48 @@ Activation Network::activation(ActivationIndex index) {
           planned.gradient ? arena_.get(*planned.gradient) : nullptr};
 }
 
-/// Packs [sample][feature] into [pack][feature][16], the last pack filled up with zeros.
-void Network::pack_images(const Samples& samples) {
-  const std::size_t features = input_.size();
-  const std::size_t packs = round_up(samples.count(), kPack) / kPack;
+/// Tells the pass what a stage reads and writes; `gradients` is nullptr in forward.
+void Network::set_arguments(std::size_t stage, const float* values, float* gradients,
+                            Pass& pass) {
+  const PlannedStage& planned = stages_[stage];
+  for (std::size_t i = 0; i < planned.sources.size(); ++i) {
+    const PlannedSource& source = planned.sources[i];
+    arguments_.src[i] = activation(source.activation);
+    if (source.share) arguments_.src[i].gradient = arena_.get(*source.share);
+  }
+  for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
+    const PlannedParameter& parameter = planned.parameters[i];
+    float* gradient = gradients == nullptr ? nullptr : gradients + parameter.range.begin;
+    if (parameter.share && gradient != nullptr) gradient = arena_.get(*parameter.share);
+    arguments_.parameters[i] = {values + parameter.range.begin, gradient};
+  }
+  const FlatBuffer* running = options_.training ? nullptr : options_.statistics;
+  for (std::size_t i = 0; i < planned.statistics.size(); ++i) {
+    const std::size_t at = planned.statistics[i].begin;
+    arguments_.statistics[i] = {running == nullptr ? nullptr : running->data() + at,
+                                batch_statistics_.data() + at};
+  }
+  pass.parameters = std::span(arguments_.parameters).first(planned.parameters.size());
+  pass.statistics = std::span(arguments_.statistics).first(planned.statistics.size());
+}
+
+/// Packs [row][feature] into [pack][feature][16], the last pack filled up with zeros.
+void Network::pack_inputs(const Samples& samples) {
+  const std::size_t features = input_.features();
+  const std::size_t packs = packs_of(samples.count(), input_);
+  const std::size_t rows = samples.count() * static_cast<std::size_t>(input_.rows);
   // Small tasks: a pack has much to copy, and a batch has few packs.
-  constexpr std::size_t kFeaturesATask = 128;
-  const std::size_t parts = (features + kFeaturesATask - 1) / kFeaturesATask;
+  constexpr std::size_t kFeaturesPerTask = 128;
+  const std::size_t parts = (features + kFeaturesPerTask - 1) / kFeaturesPerTask;
   float* packed = arena_.get(activations_[0].values);
   team_.run(packs * parts, [&](std::size_t task, int) {
-    const std::size_t pack = task / parts, first = task % parts * kFeaturesATask;
-    const std::size_t last = std::min(features, first + kFeaturesATask);
-    for (std::size_t image = 0; image < kPack; ++image) {
-      const std::size_t sample = pack * kPack + image;
-      float* to = packed + pack * features * kPack + image;
-      const bool real = sample < samples.count();
-      const float* from = samples.images.data() + (real ? sample * features : 0);
+    const std::size_t pack = task / parts, first = task % parts * kFeaturesPerTask;
+    const std::size_t last = std::min(features, first + kFeaturesPerTask);
+    for (std::size_t lane = 0; lane < kPack; ++lane) {
+      const std::size_t row = pack * kPack + lane;
+      float* to = packed + pack * features * kPack + lane;
+      const bool real = row < rows;
+      const float* from = samples.inputs.data() + (real ? row * features : 0);
       for (std::size_t f = first; f < last; ++f) to[f * kPack] = real ? from[f] : 0.0f;
     }
   });
@@ -210,23 +286,23 @@ void Network::pack_images(const Samples& samples) {
 LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
                          const RngKey& key, PassListener& listener) {
   check(samples.count() <= options_.most_samples, "a batch fits the plan");
-  check(samples.images.size() == samples.count() * input_.size(), "images fit the model");
+  check(samples.inputs.size() == samples.count() * input_.size(), "inputs fit the model");
   samples_ = samples;
   key_ = key;
-  Pass pass = make_pass(values, nullptr, key);
-  pack_images(samples);
+  Pass pass = make_pass(key);
+  pack_inputs(samples);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    const PlannedStage& planned = stages_[i];
-    const UnitId unit{planned.unit};
+    const UnitId unit{stages_[i].unit};
     if (is_first_of_unit(i)) listener.before_forward(unit);
-    pass.residual = planned.residual ? activation(*planned.residual) : Activation{};
     const Stopwatch watch;
-    planned.stage->forward(pass, activation(planned.source).values,
-                           activation(i + 1).values);
+    set_arguments(i, values.data(), nullptr, pass);
+    stages_[i].stage->forward(pass,
+                              std::span(arguments_.src).first(stages_[i].sources.size()),
+                              activation(i + 1));
     reports_[i].forward_seconds += watch.seconds();
     if (is_last_of_unit(i)) listener.after_forward(unit);
   }
-  return loss_->forward(pass, activation(stages_.size()).values, samples.labels);
+  return loss_->forward(team_, activation(stages_.size()).values, samples);
 }
 
 void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradients,
@@ -234,40 +310,37 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
   check(options_.training, "the network was planned for training");
   // Without samples there is nothing that stages would sum.
   if (samples_.count() == 0) std::fill_n(gradients.data(), gradients.size(), 0.0f);
-  Pass pass = make_pass(values, gradients.data(), key_);
+  Pass pass = make_pass(key_);
   const Activation logits = activation(stages_.size());
-  loss_->backward(pass, logits.values, samples_.labels, scale, logits.gradient);
+  loss_->backward(team_, logits.values, samples_, scale, logits.gradient);
   for (std::size_t i = stages_.size(); i-- > 0;) {
     if (is_last_of_unit(i)) listener.before_backward(UnitId{stages_[i].unit});
     const Stopwatch watch;
-    stage_backward(i, pass);
+    set_arguments(i, values.data(), gradients.data(), pass);
+    stages_[i].stage->backward(pass,
+                               std::span(arguments_.src).first(stages_[i].sources.size()),
+                               activation(i + 1));
+    add_shares(i, gradients.data());
     reports_[i].backward_seconds += watch.seconds();
-    for (const SegmentId segment : stages_[i].segments) listener.gradient_ready(segment);
+    for (const PlannedParameter& parameter : stages_[i].parameters) {
+      if (parameter.ready) listener.gradient_ready(parameter.segment);
+    }
   }
 }
 
-/// The activation for a stage that computes only a share of its gradient.
-Activation Network::with_share(ActivationIndex index, std::optional<SlotId> share) {
-  Activation result = activation(index);
-  if (share) result.gradient = arena_.get(*share);
-  return result;
-}
-
-void Network::add_share(ActivationIndex index, std::optional<SlotId> share,
-                        std::size_t packs) {
-  if (!share) return;
-  add_to(team_, arena_.get(*share), activation(index).gradient,
-         packs * activations_[index].floats);
-}
-
-void Network::stage_backward(std::size_t stage, Pass& pass) {
-  const PlannedStage& planned = stages_[stage];
-  pass.residual = planned.residual ? with_share(*planned.residual, planned.residual_share)
-                                   : Activation{};
-  planned.stage->backward(pass, with_share(planned.source, planned.source_share),
-                          activation(stage + 1));
-  add_share(planned.source, planned.source_share, pass.packs);
-  if (planned.residual) add_share(*planned.residual, planned.residual_share, pass.packs);
+/// Adds what a stage gave to gradients that are sums.
+void Network::add_shares(std::size_t stage, float* gradients) {
+  for (const PlannedSource& source : stages_[stage].sources) {
+    if (!source.share) continue;
+    const Shape shape = activations_[source.activation].shape;
+    add_to(team_, arena_.get(*source.share), activation(source.activation).gradient,
+           packs_of(samples_.count(), shape) * pack_floats(shape));
+  }
+  for (const PlannedParameter& parameter : stages_[stage].parameters) {
+    if (!parameter.share) continue;
+    add_to(team_, arena_.get(*parameter.share), gradients + parameter.range.begin,
+           parameter.range.size());
+  }
 }
 
 std::span<const std::int32_t> Network::predictions() const {

@@ -19,23 +19,13 @@
 #include "convoy/network/arena.h"
 #include "convoy/network/loss.h"
 #include "convoy/network/model.h"
+#include "convoy/network/samples.h"
 #include "convoy/network/stage.h"
 #include "convoy/network/stage_builder.h"
-#include "convoy/network/winograd_plan.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/pass_listener.h"
 
 namespace convoy {
-
-/// Labelled images as a loader provides them.
-struct Samples {
-  std::span<const float> images;  // [sample][channel][row][column]
-  std::span<const std::int32_t> labels;
-
-  std::size_t count() const { return labels.size(); }
-  /// Samples [range.begin, range.end).
-  Samples part(Range range) const;
-};
 
 struct NetworkOptions {
   std::size_t most_samples = 64;  // in one pass
@@ -51,7 +41,7 @@ struct NetworkOptions {
 struct StageReport {
   std::string name;
   Shape dst;
-  std::uint64_t flops = 0, real_flops = 0;  // as in StageSpec
+  std::uint64_t flops = 0, real_flops = 0;  // as in LayerDescription
   double forward_seconds = 0, backward_seconds = 0;
 };
 
@@ -89,39 +79,62 @@ class Network {
  private:
   /// An activation that one stage writes and others read.
   struct PlannedActivation {
+    Shape shape;
     SlotId values;
     std::optional<SlotId> gradient{};  // the input has none
     int used = 0;                      // the moment of the last forward that reads it
-    std::size_t floats = 0;            // of one pack
     std::size_t last_user = 0;         // the last stage that reads it, first in backward
+  };
+
+  /// What a stage reads, and what it gives of that activation's gradient where the
+  /// gradient is a sum.
+  struct PlannedSource {
+    ActivationIndex activation;
+    std::optional<SlotId> share{};
+  };
+
+  /// A parameter of a stage, likewise.
+  struct PlannedParameter {
+    SegmentId segment;
+    Range range;
+    std::optional<SlotId> share{};
+    bool ready = true;  // after this stage the gradient is final
   };
 
   /// A stage among its neighbours; it gives the activation after its own number.
   struct PlannedStage {
     std::unique_ptr<Stage> stage;
     std::size_t unit;
-    std::vector<SegmentId> segments;
-    ActivationIndex source;
-    std::optional<ActivationIndex> residual;
-    // What the stage gives of their gradients, where those are sums.
-    std::optional<SlotId> source_share, residual_share;
+    std::vector<PlannedSource> sources;
+    std::vector<PlannedParameter> parameters;
+    std::vector<Range> statistics;
+  };
+
+  /// What one stage is given, filled anew for each.
+  struct StageArguments {
+    std::vector<Activation> src;
+    std::vector<ParameterView> parameters;
+    std::vector<StatisticView> statistics;
   };
 
   int forward_moment(std::size_t stage) const { return static_cast<int>(stage) + 1; }
   int backward_moment(std::size_t stage) const;
   void plan(const Model& model, const Layout& layout);
+  void plan_stage(const StageSpec& spec, const Layout& layout, StageContext& context);
   void plan_activations(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
   void plan_lifetimes(ArenaPlan& arena_plan);
-  void plan_gradients(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
+  void plan_gradients(ArenaPlan& arena_plan);
+  void plan_shared_parameters(ArenaPlan& arena_plan);
+  void reserve_arguments();
   std::size_t activation_bytes(Shape shape) const;
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
-  void pack_images(const Samples& samples);
-  Pass make_pass(const FlatBuffer& values, float* gradients, const RngKey& key);
+  void pack_inputs(const Samples& samples);
+  Pass make_pass(const RngKey& key);
   Activation activation(ActivationIndex index);
-  Activation with_share(ActivationIndex index, std::optional<SlotId> share);
-  void add_share(ActivationIndex index, std::optional<SlotId> share, std::size_t packs);
-  void stage_backward(std::size_t stage, Pass& pass);
+  void set_arguments(std::size_t stage, const float* values, float* gradients,
+                     Pass& pass);
+  void add_shares(std::size_t stage, float* gradients);
 
   NetworkOptions options_;
   ThreadTeam& team_;
@@ -136,6 +149,7 @@ class Network {
   std::size_t classes_ = 0;
   Samples samples_;  // of the last forward
   RngKey key_;
+  StageArguments arguments_;
 };
 
 }  // namespace convoy

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stage: one or a few layers computed together, planned for one source shape.
+// Stage: one or a few layers computed together, planned for the shapes of its sources.
 //
-// A planned network is a list of stages. A stage reads the activation before it, writes
-// the one after it, and in backward turns the gradient of the latter into that of the
-// former and of its parameters. All its memory is reserved beforehand; a pass allocates
-// nothing.
+// A planned network is a list of stages. A stage reads one or more activations, writes
+// one, and in backward turns the gradient of the latter into those of the former and of
+// its parameters. All its memory is reserved beforehand; a pass allocates nothing.
+//
+// An activation of shape S is laid out as packs of sixteen rows, rows being numbered
+// sample by sample:
+//
+//   [pack][channel][y][x][16 rows]
+//
+// so sixteen images are a pack, and so are sixteen tokens of one sample or of two. The
+// last pack is filled up; a stage that mixes rows writes zeros there.
 
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
+#include "convoy/base/range.h"
 #include "convoy/base/shape.h"
 #include "convoy/network/arena.h"
 #include "convoy/network/kernels/kernels.h"
-#include "convoy/params/layout.h"
 #include "convoy/system/thread_team.h"
 
 namespace convoy {
@@ -27,47 +35,76 @@ struct RngKey {
   std::uint32_t microbatch = 0;
 };
 
-/// An activation and, in backward, its gradient. Layout: see kernels.h.
+/// An activation and, in backward, its gradient.
 struct Activation {
   float* values = nullptr;
   float* gradient = nullptr;  // nullptr where it is not needed
 };
+
+using Activations = std::span<const Activation>;
+
+/// A parameter of a stage and, in backward, its gradient, which the stage overwrites.
+struct ParameterView {
+  const float* values = nullptr;
+  float* gradient = nullptr;  // nullptr in forward, and where it is not needed
+};
+
+/// A running statistic of a stage.
+struct StatisticView {
+  const float* running = nullptr;  // nullptr in training
+  float* batch = nullptr;          // that of this pass, computed in training
+};
+
+/// Floats of one pack of an activation.
+inline std::size_t pack_floats(Shape shape) { return shape.features() * kPack; }
+
+/// Packs of so many samples.
+inline std::size_t packs_of(std::size_t samples, Shape shape) {
+  return round_up(samples * static_cast<std::size_t>(shape.rows), kPack) / kPack;
+}
 
 /// What a stage works with in a pass.
 struct Pass {
   ThreadTeam& team;
   const Kernels& kernels;
   Arena& arena;
-  const float* values;
-  float* gradients;         // nullptr in forward
-  const float* statistics;  // running ones; nullptr in training
-  float* batch_statistics;  // those of this pass, computed in training
   std::size_t samples;
-  std::size_t packs;  // of sixteen images, the last filled up with zeros
   RngKey key;
-  Activation residual{};  // the second branch of a stage that adds two
+  std::span<const ParameterView> parameters{};  // of this stage, as its layers list them
+  std::span<const StatisticView> statistics{};
 
-  /// Real images in a pack.
-  int images(std::size_t pack) const {
-    return static_cast<int>(std::min<std::size_t>(kPack, samples - pack * kPack));
+  std::size_t rows(Shape shape) const {
+    return samples * static_cast<std::size_t>(shape.rows);
+  }
+  std::size_t packs(Shape shape) const { return packs_of(samples, shape); }
+
+  /// Real rows in a pack of an activation of that shape.
+  int real_rows(Shape shape, std::size_t pack) const {
+    return static_cast<int>(std::min<std::size_t>(kPack, rows(shape) - pack * kPack));
   }
 };
 
 /// What a stage is planned for.
 struct StageContext {
   ArenaPlan& plan;
-  Shape src;
-  std::size_t most_packs;
+  std::size_t most_samples;
   int threads;
   int forward, backward;  // the stage's two moments in the plan
   bool training;          // without it there is no backward
   std::uint32_t number;   // of the stage, for its random numbers
 
+  std::size_t most_packs(Shape shape) const { return packs_of(most_samples, shape); }
+  std::size_t most_rows(Shape shape) const { return most_packs(shape) * kPack; }
+
   /// Memory for each thread alone at `moment`.
-  SlotId reserve_scratch(std::size_t floats_a_thread, int moment) const {
+  SlotId reserve_scratch(std::size_t floats_per_thread, int moment) const {
     return plan.reserve(
-        floats_a_thread * sizeof(float) * static_cast<std::size_t>(threads),
+        floats_per_thread * sizeof(float) * static_cast<std::size_t>(threads),
         {moment, moment});
+  }
+  /// Memory that keeps its content from forward to backward.
+  SlotId reserve_kept(std::size_t bytes) const {
+    return plan.reserve(bytes, {forward, std::max(forward, backward)});
   }
 };
 
@@ -75,18 +112,15 @@ class Stage {
  public:
   virtual ~Stage() = default;
 
-  virtual void forward(const Pass& pass, const float* src, float* dst) = 0;
+  virtual void forward(const Pass& pass, Activations src, const Activation& dst) = 0;
 
-  /// Fills src.gradient (if there is one), that of the residual (likewise), and the
-  /// gradients of the stage's parameters. May change dst.gradient.
-  virtual void backward(const Pass& pass, const Activation& src,
-                        const Activation& dst) = 0;
+  /// Fills the gradients of the sources and of the parameters, those that are needed.
+  /// May change dst.gradient.
+  virtual void backward(const Pass& pass, Activations src, const Activation& dst) = 0;
 
-  /// Whether backward reads the activations' values; if not, their memory is reused.
-  virtual bool backward_reads_src() const = 0;
+  /// Whether backward reads an activation's values; if not, their memory is reused.
+  virtual bool backward_reads_src(std::size_t source) const = 0;
   virtual bool backward_reads_dst() const = 0;
 };
-
-inline std::size_t pack_floats(Shape shape) { return shape.size() * kPack; }
 
 }  // namespace convoy

@@ -6,12 +6,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "convoy/network/model.h"
 #include "convoy/network/stage.h"
-#include "convoy/network/winograd_plan.h"
 
 namespace convoy {
 
@@ -20,18 +19,31 @@ using ActivationIndex = std::size_t;
 
 /// One or more layers that make a stage.
 struct StageSpec {
-  std::string name{};            // of the first of them, "layer1.0.conv1", or its kind
-  std::uint64_t flops = 0;       // of one sample's forward pass, by direct convolution
-  std::uint64_t real_flops = 0;  // as it is computed
-  Layer layer;                   // the first of them
-  bool relu = false;             // followed by these
-  int pool = 0;
-  ActivationIndex source = 0;
-  std::optional<ActivationIndex> residual{};  // that it adds
-  std::optional<WinogradForm> winograd{};     // of a convolution; none: direct
-  Shape src{}, dst{};
-  std::size_t unit = 0;               // the unit it belongs to
-  std::vector<SegmentId> segments{};  // its parameters: weight, then bias if it has one
+  std::string name;               // of the first of them, "layer1.0.conv1", or its kind
+  std::vector<LayerInfo> layers;  // the first decides what the stage is; others joined it
+  /// What the stage reads: the sources of its first layer, then those that the others
+  /// have besides the result of the layer before them.
+  std::vector<ActivationIndex> sources;
+  std::vector<Shape> src;
+  WinogradMode winograd = WinogradMode::f4;
+
+  const LayerInfo& first() const { return layers.front(); }
+  Shape dst() const { return layers.back().dst(); }
+  std::size_t unit() const { return first().unit; }
+
+  /// Of the first layer.
+  template <class Options>
+  const Options& options() const {
+    return first().layer.get<Options>();
+  }
+  /// The options of the layer of that kind which joined the first, if one did.
+  template <class Options>
+  const Options* joined() const {
+    for (std::size_t i = 1; i < layers.size(); ++i) {
+      if (const auto* found = layers[i].layer.get_if<Options>()) return found;
+    }
+    return nullptr;
+  }
 };
 
 struct FuseOptions {
@@ -39,13 +51,8 @@ struct FuseOptions {
   WinogradMode winograd = WinogradMode::f4;
 };
 
-/// Joins a ReLU to the layer before it where that layer's stage can include it, a max
-/// pool whose windows do not overlap to the batch norm or the direct convolution before
-/// it, and the sum of a residual to the batch norm that ends its body.
-std::vector<StageSpec> fuse_layers(const Model& model, const Layout& layout,
-                                   const FuseOptions& options);
-
-std::unique_ptr<Stage> make_stage(const StageSpec& spec, const StageContext& context,
-                                  const Layout& layout, const Layout& statistics);
+/// Joins a layer to the stage before it where that stage's first layer takes it in
+/// (LayerKind::joins) and nothing else reads what is between them.
+std::vector<StageSpec> fuse_layers(const Model& model, const FuseOptions& options);
 
 }  // namespace convoy

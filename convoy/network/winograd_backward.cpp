@@ -8,29 +8,28 @@
 // transform, which works on either layout.
 
 #include <algorithm>
-#include <limits>
 
 #include "convoy/network/winograd_sizes.h"
 #include "convoy/network/winograd_stage.h"
 
 namespace convoy {
 
-void WinogradStage::backward(const Pass& pass, const Activation& src,
-                             const Activation& dst) {
+void WinogradStage::backward(const Pass& pass, Activations src, const Activation& dst) {
   const bool transform = taps_.at_once && !taps_.kept;
-  if (transform && src.gradient != nullptr) transform_all_taps(pass, backward_.taps);
-  for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
-    const Chunk chunk = plan_.chunk(i, pass.packs);
-    transform_for_backward(pass, chunk, src, dst);
-    gradients_from_products(pass, chunk, /*accumulate=*/i > 0, src.gradient);
+  if (transform && src[0].gradient != nullptr) transform_all_taps(pass, backward_.taps);
+  for (std::size_t i = 0; i < plan_.chunks(pass.packs(src_)); ++i) {
+    const Chunk chunk = plan_.chunk(i, pass.packs(src_));
+    transform_for_backward(pass, chunk, src[0], dst);
+    gradients_from_products(pass, chunk, /*accumulate=*/i > 0, src[0].gradient);
   }
-  if (bias_) add_bias_shares(pass);
+  if (has_bias_) add_bias_shares(pass);
 }
 
 void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
                                            const Activation& src,
                                            const Activation& dst) const {
-  const std::size_t blocks = block_count(src_.channels);
+  const bool frozen = pass.parameters[kWinogradTaps].gradient == nullptr;
+  const std::size_t blocks = frozen ? 0 : block_count(src_.channels);
   const std::size_t tasks = blocks + block_count(dst_.channels);
   pass.team.run(chunk.packs * tasks, [&](std::size_t task, int thread) {
     const std::size_t pack = task / tasks, block = task % tasks;
@@ -57,18 +56,20 @@ void WinogradStage::finish_gradient(const Pass& pass, std::size_t pack, Range ch
   for (std::size_t k = channels.begin; k < channels.end; ++k) {
     const std::size_t from = pack * pack_floats(dst_) + k * plane;
     if (relu_) pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
-    if (bias_) shares[k] = pass.kernels.sum(dst.gradient + from, plane);
+    if (has_bias_) shares[k] = pass.kernels.sum(dst.gradient + from, plane);
   }
 }
 
 void WinogradStage::add_bias_shares(const Pass& pass) const {
   const float* shares = pass.arena.get(bias_shares_);
+  float* gradient = pass.parameters[kWinogradBias].gradient;
+  if (gradient == nullptr) return;
   for (int k = 0; k < dst_.channels; ++k) {
     float sum = 0;
-    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+    for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
       sum += shares[pack * dst_.channels + k];
     }
-    pass.gradients[bias_->begin + k] = sum;
+    gradient[k] = sum;
   }
 }
 
@@ -149,7 +150,9 @@ void WinogradStage::gradients_from_products(const Pass& pass, const Chunk& chunk
   const Tiles sources = channel_groups(src_.channels, parts, threads);
   const std::size_t source_tasks = src_gradient == nullptr ? 0 : sources.count * parts;
   const std::size_t wide = block_count(src_.channels, kTapsWide);
-  const std::size_t taps_tasks = wide * block_count(dst_.channels, kTapsHigh);
+  const bool frozen = pass.parameters[kWinogradTaps].gradient == nullptr;
+  const std::size_t taps_tasks =
+      frozen ? 0 : wide * block_count(dst_.channels, kTapsHigh);
 
   // Taps first: theirs are the larger tasks, and the smaller ones fill up the end.
   pass.team.run(taps_tasks + source_tasks, [&](std::size_t task, int thread) {
@@ -224,7 +227,7 @@ void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
          .product = part.product(),
          .channels = static_cast<int>(part.channels.size()),
          .bias = nullptr,
-         .clamp_min = -std::numeric_limits<float>::infinity(),
+         .clamp_min = kNoClamp,
          .image = src_gradient + place.pack * pack_floats(src_) +
                   part.channels.begin * plane + plan_.src_offset(place) * kPack,
          .image_row = row,
@@ -284,7 +287,7 @@ void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range ro
        .products_row = kTapsWide,
        .rows = static_cast<int>(rows.size()),
        .channels = static_cast<int>(channels.size()),
-       .taps = pass.gradients + weight_.begin +
+       .taps = pass.parameters[kWinogradTaps].gradient +
                (rows.begin * sources + channels.begin) * plan_.taps(),
        .taps_row = sources * plan_.taps(),
        .accumulate = accumulate});

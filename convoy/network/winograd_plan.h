@@ -15,12 +15,9 @@
 
 #include "convoy/base/shape.h"
 #include "convoy/network/kernels/winograd.h"
-#include "convoy/network/model.h"
+#include "convoy/network/layers/convolution.h"
 
 namespace convoy {
-
-/// What `network.winograd` allows: any form, only the most exact ones, or none.
-enum class WinogradMode { f4, f2, off };
 
 /// The form that computes the layer with the least work, if any is faster than direct
 /// convolution.

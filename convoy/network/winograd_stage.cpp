@@ -3,7 +3,6 @@
 #include "convoy/network/winograd_stage.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "convoy/network/winograd_sizes.h"
 
@@ -16,19 +15,17 @@ std::size_t padded(int channels) {
 
 }  // namespace
 
-WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
-                             const WinogradOptions& options)
-    : plan_(options.form, context.src, output_shape(options.layer, context.src),
-            options.layer.padding),
-      src_(context.src),
-      dst_(output_shape(options.layer, context.src)),
+WinogradStage::WinogradStage(const StageContext& context, const WinogradOptions& options,
+                             Shape src)
+    : plan_(options.form, src, output_shape(options.layer, src), options.layer.padding),
+      src_(src),
+      dst_(output_shape(options.layer, src)),
       relu_(options.relu),
-      weight_(layout.segment(options.weight).range),
-      block_(plan_.tiles() * context.most_packs > kFewColumns ? kColumnsABlock
-                                                              : kFewColumns) {
+      has_bias_(options.layer.bias),
+      block_(plan_.tiles() * context.most_packs(src) > kFewColumns ? kColumnsABlock
+                                                                   : kFewColumns) {
   taps_.kept = 2 * static_cast<std::size_t>(plan_.products()) <= plan_.taps();
-  taps_.at_once = taps_.kept || plan_.tiles() * context.most_packs > kFewColumns;
-  if (options.bias) bias_ = layout.segment(*options.bias).range;
+  taps_.at_once = taps_.kept || plan_.tiles() * context.most_packs(src_) > kFewColumns;
   const auto products = static_cast<std::size_t>(plan_.products());
   const std::size_t all_taps =
       taps_.at_once ? products * taps_product() * sizeof(float) : 0;
@@ -54,7 +51,7 @@ WinogradStage::WinogradStage(const StageContext& context, const Layout& layout,
   backward_.taps = kept ? forward_.taps : context.plan.reserve(all_taps, later);
   backward_.scratch = context.reserve_scratch(backward_.scratch_floats, context.backward);
   bias_shares_ = context.plan.reserve(
-      context.most_packs * static_cast<std::size_t>(dst_.channels) * sizeof(float),
+      context.most_packs(src_) * static_cast<std::size_t>(dst_.channels) * sizeof(float),
       later);
 }
 
@@ -62,7 +59,8 @@ WinogradStage::Panels WinogradStage::plan_panels(const StageContext& context,
                                                  int channels, int moment) const {
   // One more than a multiple of four columns: neighbouring blocks then fall on different
   // cache lines.
-  const std::size_t columns = round_up(plan_.most_columns(context.most_packs) + 3, 4) - 3;
+  const std::size_t columns =
+      round_up(plan_.most_columns(context.most_packs(src_)) + 3, 4) - 3;
   Panels panels;
   panels.block = columns * kPack * kPack;
   panels.product = padded(channels) / kPack * panels.block + 5 * kPad;
@@ -106,15 +104,15 @@ void WinogradStage::transform_all_taps(const Pass& pass, SlotId to) const {
   pass.team.run(static_cast<std::size_t>(groups.count), [&](std::size_t task, int) {
     const Range rows = groups.range(static_cast<int>(task));
     const std::size_t row = padded(src_.channels) + kPad;
-    pass.kernels.taps_to_products(
-        {.form = plan_.form(),
-         .taps = pass.values + weight_.begin + rows.begin * src_.channels * plan_.taps(),
-         .taps_row = src_.channels * plan_.taps(),
-         .rows = static_cast<int>(rows.size()),
-         .channels = src_.channels,
-         .products = pass.arena.get(to) + rows.begin * row,
-         .product = taps_product(),
-         .products_row = row});
+    pass.kernels.taps_to_products({.form = plan_.form(),
+                                   .taps = pass.parameters[kWinogradTaps].values +
+                                           rows.begin * src_.channels * plan_.taps(),
+                                   .taps_row = src_.channels * plan_.taps(),
+                                   .rows = static_cast<int>(rows.size()),
+                                   .channels = src_.channels,
+                                   .products = pass.arena.get(to) + rows.begin * row,
+                                   .product = taps_product(),
+                                   .products_row = row});
   });
 }
 
@@ -131,7 +129,7 @@ WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range r
   const auto sources = static_cast<std::size_t>(src_.channels);
   pass.kernels.taps_to_products(
       {.form = plan_.form(),
-       .taps = pass.values + weight_.begin +
+       .taps = pass.parameters[kWinogradTaps].values +
                (rows.begin * sources + channels.begin) * plan_.taps(),
        .taps_row = sources * plan_.taps(),
        .rows = static_cast<int>(rows.size()),
@@ -142,13 +140,13 @@ WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range r
   return {scratch, scratch_row, product};
 }
 
-void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
+void WinogradStage::forward(const Pass& pass, Activations src, const Activation& dst) {
   if (taps_.at_once) transform_all_taps(pass, forward_.taps);
-  for (std::size_t i = 0; i < plan_.chunks(pass.packs); ++i) {
-    const Chunk chunk = plan_.chunk(i, pass.packs);
+  for (std::size_t i = 0; i < plan_.chunks(pass.packs(src_)); ++i) {
+    const Chunk chunk = plan_.chunk(i, pass.packs(src_));
     const std::size_t blocks = block_count(src_.channels);
     pass.team.run(chunk.packs * blocks, [&](std::size_t task, int) {
-      transform_sources(pass, chunk, src, task / blocks,
+      transform_sources(pass, chunk, src[0].values, task / blocks,
                         block_of(src_.channels, task % blocks));
     });
     const std::size_t parts = column_parts(chunk);
@@ -162,7 +160,7 @@ void WinogradStage::forward(const Pass& pass, const float* src, float* dst) {
       for (std::size_t c = columns.begin; c < columns.end; c += block_) {
         const Part part = {group, {c, std::min(columns.end, c + block_)}};
         multiply_forward(pass, part, scratch, products);
-        write_outputs(pass, chunk, part, products, dst);
+        write_outputs(pass, chunk, part, products, dst.values);
       }
     });
   }
@@ -244,21 +242,22 @@ void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Pa
                                   const float* products, float* dst) const {
   const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t plane = row * dst_.height;
-  const float* bias = bias_ ? pass.values + bias_->begin + part.channels.begin : nullptr;
+  const float* bias =
+      has_bias_ ? pass.parameters[kWinogradBias].values + part.channels.begin : nullptr;
   for (std::size_t i = 0; i < part.columns.size(); ++i) {
     const TilePlace place = plan_.place(chunk, part.columns.begin + i);
-    pass.kernels.output_from_products(
-        {.form = plan_.form(),
-         .products = products + i * part.column(),
-         .product = part.product(),
-         .channels = static_cast<int>(part.channels.size()),
-         .bias = bias,
-         .clamp_min = relu_ ? 0 : -std::numeric_limits<float>::infinity(),
-         .image = dst + place.pack * pack_floats(dst_) + part.channels.begin * plane +
-                  plan_.dst_offset(place) * kPack,
-         .image_row = row,
-         .image_channel = plane,
-         .inside = plan_.dst_window(place)});
+    pass.kernels.output_from_products({.form = plan_.form(),
+                                       .products = products + i * part.column(),
+                                       .product = part.product(),
+                                       .channels = static_cast<int>(part.channels.size()),
+                                       .bias = bias,
+                                       .clamp_min = relu_ ? 0 : kNoClamp,
+                                       .image = dst + place.pack * pack_floats(dst_) +
+                                                part.channels.begin * plane +
+                                                plan_.dst_offset(place) * kPack,
+                                       .image_row = row,
+                                       .image_channel = plane,
+                                       .inside = plan_.dst_window(place)});
   }
 }
 

@@ -16,9 +16,7 @@
 
 #pragma once
 
-#include <optional>
-
-#include "convoy/network/model.h"
+#include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
 #include "convoy/network/winograd_plan.h"
 
@@ -28,19 +26,19 @@ struct WinogradOptions {
   Convolution layer;
   WinogradForm form;
   bool relu = false;
-  SegmentId weight;
-  std::optional<SegmentId> bias;
 };
+
+/// The parameters of the stage.
+enum WinogradParameter : std::size_t { kWinogradTaps, kWinogradBias };
 
 class WinogradStage final : public Stage {
  public:
-  WinogradStage(const StageContext& context, const Layout& layout,
-                const WinogradOptions& options);
+  WinogradStage(const StageContext& context, const WinogradOptions& options, Shape src);
 
-  void forward(const Pass& pass, const float* src, float* dst) override;
-  void backward(const Pass& pass, const Activation& src, const Activation& dst) override;
+  void forward(const Pass& pass, Activations src, const Activation& dst) override;
+  void backward(const Pass& pass, Activations src, const Activation& dst) override;
 
-  bool backward_reads_src() const override { return true; }
+  bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return relu_; }
 
  private:
@@ -128,8 +126,7 @@ class WinogradStage final : public Stage {
   WinogradPlan plan_;
   Shape src_, dst_;
   bool relu_;
-  Range weight_;
-  std::optional<Range> bias_;
+  bool has_bias_;
   TapsPlan taps_;
   std::size_t block_;  // columns multiplied at a time
   Panels sources_, turned_sources_, gradients_;

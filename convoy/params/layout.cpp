@@ -39,8 +39,8 @@ UnitId LayoutBuilder::begin_unit() {
   return UnitId{layout_.units_.size() - 1};
 }
 
-SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape,
-                             Role role) {
+SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape, Role role,
+                             Initialization init) {
   check(!layout_.units_.empty(), "a segment belongs to a unit");
   check(std::ranges::none_of(layout_.segments_,
                              [&](const Segment& other) { return other.name == name; }),
@@ -49,7 +49,7 @@ SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape,
       std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   const Range range = {layout_.size_, layout_.size_ + size};
   layout_.segments_.push_back({std::move(name), std::move(shape), range,
-                               UnitId{layout_.units_.size() - 1}, role});
+                               UnitId{layout_.units_.size() - 1}, role, init});
   layout_.size_ = layout_.units_.back().end = range.end;
   return SegmentId{layout_.segments_.size() - 1};
 }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "convoy/base/range.h"
+#include "convoy/params/initialization.h"
 
 namespace convoy {
 
@@ -37,7 +38,7 @@ enum class UnitId : std::size_t {};
 enum class SegmentId : std::size_t {};
 
 /// What a segment is for. Optimizers choose by role, never by name or position.
-enum class Role { weight, bias, norm_scale, norm_shift, mean, variance };
+enum class Role { weight, bias, norm_scale, norm_shift, embedding, mean, variance };
 
 struct Segment {
   std::string name;                // unique, e.g. "conv1.weight"
@@ -45,6 +46,7 @@ struct Segment {
   Range range;                     // in elements, padding excluded
   UnitId unit;
   Role role;
+  Initialization init{};  // of its first values
 };
 
 class Layout {
@@ -87,7 +89,8 @@ class LayoutBuilder {
 
   /// Adds a segment to the current unit.
   /// Requires: no other segment has this name.
-  SegmentId add(std::string name, std::vector<std::size_t> shape, Role role);
+  SegmentId add(std::string name, std::vector<std::size_t> shape, Role role,
+                Initialization init = {});
 
   Layout build() &&;
 

@@ -26,8 +26,8 @@ TrainingRig::TrainingRig(const LaidOutModel& model, const RigOptions& options)
 }
 
 void TrainingRig::initialize(std::uint64_t seed) {
-  convoy::initialize(model_.layout, seed, values_, model_.model.weight_init);
-  initialize_statistics(model_.statistics_layout, statistics_);
+  convoy::initialize(model_.layout, seed, values_);
+  convoy::initialize(model_.statistics_layout, seed, statistics_);
 }
 
 void TrainingRig::plan_passes(const PassOptions& options) {

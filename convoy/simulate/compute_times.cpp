@@ -16,7 +16,7 @@ constexpr double kPasses = 3;  // backward is about two forwards
 double forward_flops(const Model& model) {
   double flops = 0;
   for (const LayerInfo& layer : describe(model)) {
-    flops += static_cast<double>(layer.forward_flops);
+    flops += static_cast<double>(layer.description.flops);
   }
   return flops;
 }

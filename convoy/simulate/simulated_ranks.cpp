@@ -26,8 +26,8 @@ CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t 
   std::vector<double> flops(work.layout.unit_count());
   double all = 0;
   for (const LayerInfo& layer : describe(work.model)) {
-    flops[layer.unit] += static_cast<double>(layer.forward_flops);
-    all += static_cast<double>(layer.forward_flops);
+    flops[layer.unit] += static_cast<double>(layer.description.flops);
+    all += static_cast<double>(layer.description.flops);
   }
   for (const Segment& segment : work.layout.segments()) {
     UnitBytes& unit = profile.units[static_cast<std::size_t>(segment.unit)];

@@ -26,7 +26,7 @@ class Initial : public testing::Test {
     const Layout statistics_layout = build_statistics_layout(model);
     FlatBuffer values(layout), statistics(statistics_layout);
     initialize(layout, /*seed=*/7, values);
-    initialize_statistics(statistics_layout, statistics);
+    initialize(statistics_layout, /*seed=*/1, statistics);
     const std::vector<float> counter = {3};
     std::vector<TensorView> tensors = {{prefix + "bn1.num_batches_tracked", {}, counter},
                                        {prefix + "extra", {1}, counter}};

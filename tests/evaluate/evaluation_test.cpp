@@ -10,6 +10,8 @@
 
 #include "convoy/data/synthetic.h"
 #include "convoy/models/models.h"
+#include "convoy/network/layers/flatten.h"
+#include "convoy/network/layers/linear.h"
 
 namespace convoy {
 namespace {

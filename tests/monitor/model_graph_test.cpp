@@ -73,9 +73,9 @@ TEST_P(ModelGraph, HasEveryLayerWithNameAndShape) {
     }
     const json* node = operation_of(nodes, layer.name);
     ASSERT_NE(node, nullptr) << layer.name;
-    json expected = {-1, layer.dst.channels};
+    json expected = {-1, layer.dst().channels};
     if (layer.kind != "linear") {
-      expected.insert(expected.end(), {layer.dst.height, layer.dst.width});
+      expected.insert(expected.end(), {layer.dst().height, layer.dst().width});
     }
     EXPECT_EQ(node->at("attributes").at("_output_shapes"), json::array({expected}));
   }

@@ -17,7 +17,7 @@ struct GradientCase {
   std::string name;
   Shape input;
   std::size_t batch;
-  std::vector<Layer> layers;
+  Sequential modules;
 };
 
 /// For GoogleTest, which would show bytes.
@@ -39,7 +39,7 @@ GradientCase windowed(const std::string& name, Shape input, std::size_t batch,
 }
 
 GradientCase between(const std::string& name, Shape input, std::size_t batch,
-                     std::vector<Layer> middle) {
+                     Sequential middle) {
   middle.insert(middle.begin(),
                 Convolution{.name = "front", .channels = 3, .kernel = 3, .padding = 1});
   middle.push_back(Linear{"behind", 4});
@@ -48,7 +48,7 @@ GradientCase between(const std::string& name, Shape input, std::size_t batch,
 
 /// A convolution without bias in front: a batch norm would take any bias away.
 GradientCase normed(const std::string& name, Shape input, std::size_t batch,
-                    std::vector<Layer> middle) {
+                    Sequential middle) {
   middle.insert(
       middle.begin(),
       Convolution{
@@ -185,7 +185,7 @@ std::vector<GradientCase> gradient_cases() {
       windowed("OnePixelInAFrame", {2, 1, 1}, 5, 3, {.kernel = 5, .padding = 2}),
       windowed("OneRow", {2, 1, 9}, 5, 3, {.kernel = 3, .stride = 2, .padding = 1}),
       windowed("OneColumn", {2, 9, 1}, 1, 3, {.kernel = 3, .padding = 1}),
-      {"Odd", odd_model().input, 17, odd_model().layers},
+      {"Odd", kOddInput, 17, odd_modules()},
       many_channels("Winograd", {2, 5, 3}, 3),
       many_channels("WinogradOfTwoPixels", {3, 2, 2}, 17),
       many_channels("WinogradOfOnePixel", {3, 1, 1}, 5),
@@ -198,16 +198,17 @@ constexpr RngKey kKey = {.seed = 3, .step = 7, .microbatch = 1};
 /// there shows them. An element that is zero before may have either factor.
 void copy_dropout(const Model& model, const Layout& layout, const FlatBuffer& values,
                   const Samples& samples, ThreadTeam& team, DoubleModel& expected) {
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const auto* dropout = std::get_if<Dropout>(&model.layers[i]);
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    const auto* dropout = model.nodes[i].layer.get_if<Dropout>();
     if (dropout == nullptr) continue;
     Model start = model;
-    start.layers.resize(i + 1);
+    start.nodes.erase(start.nodes.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                      start.nodes.end());
     const auto features = static_cast<std::size_t>(class_count(start));
     const std::vector<std::int32_t> labels(samples.count(), 0);
     Network network(start, layout, {.most_samples = samples.count()}, team);
     PassListener nobody;
-    network.forward({samples.images, labels}, values, kKey, nobody);
+    network.forward({samples.inputs, labels}, values, kKey, nobody);
     std::vector<double> factors;
     for (std::size_t n = 0; n < samples.count() * features; ++n) {
       const bool kept = network.logit(n / features, n % features) != 0;
@@ -226,7 +227,7 @@ double root_mean_square(std::span<const float> numbers) {
 class Gradient : public testing::TestWithParam<GradientCase> {
  protected:
   Gradient()
-      : model_{"case", GetParam().input, GetParam().layers},
+      : model_("case", GetParam().input, GetParam().modules),
         layout_(build_layout(model_)),
         values_(made_up_values(layout_)),
         batch_(model_, GetParam().batch),

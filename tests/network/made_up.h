@@ -11,6 +11,16 @@
 
 #include "convoy/base/random.h"
 #include "convoy/models/models.h"
+#include "convoy/network/layers/add.h"
+#include "convoy/network/layers/average_pool.h"
+#include "convoy/network/layers/batch_norm.h"
+#include "convoy/network/layers/convolution.h"
+#include "convoy/network/layers/dropout.h"
+#include "convoy/network/layers/flatten.h"
+#include "convoy/network/layers/gelu.h"
+#include "convoy/network/layers/linear.h"
+#include "convoy/network/layers/max_pool.h"
+#include "convoy/network/layers/relu.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 
@@ -65,15 +75,21 @@ inline FlatBuffer made_up_values(const Layout& layout, std::uint64_t seed = 1) {
 }
 
 /// Small, with every kind of layer, and no size that is a multiple of anything.
+inline constexpr Shape kOddInput = {2, 11, 9};
+inline Sequential odd_modules(float dropout = 0.3f) {
+  return {Convolution{.name = "a", .channels = 5, .kernel = 3, .padding = 1},
+          Relu{},
+          MaxPool{2},
+          Convolution{.name = "b", .channels = 7, .kernel = 3, .stride = 2, .padding = 2},
+          MaxPool{3, 1},
+          Dropout{dropout},
+          Flatten{},
+          Linear{"c", 13},
+          Relu{},
+          Linear{"d", 3}};
+}
 inline Model odd_model(float dropout = 0.3f) {
-  return {
-      "odd",
-      {2, 11, 9},
-      {Convolution{.name = "a", .channels = 5, .kernel = 3, .padding = 1}, Relu{},
-       MaxPool{2},
-       Convolution{.name = "b", .channels = 7, .kernel = 3, .stride = 2, .padding = 2},
-       MaxPool{3, 1}, Dropout{dropout}, Flatten{}, Linear{"c", 13}, Relu{},
-       Linear{"d", 3}}};
+  return {"odd", kOddInput, odd_modules(dropout)};
 }
 
 /// Every model there is, and the odd one: what the laws are tested over.

@@ -292,7 +292,7 @@ TEST(RunningStatistics, FollowTheMeanOfWhatTheMicrobatchesFound) {
   const Layout layout = build_layout(model), running = build_statistics_layout(model);
   const FlatBuffer values = made_up_values(layout);
   FlatBuffer statistics(running);
-  initialize_statistics(running, statistics);
+  initialize(running, /*seed=*/1, statistics);
   ThreadTeam team(2);
   Network network(model, layout, {}, team);
   Microbatches microbatches(network, layout, all_microbatches(kMicrobatches), team);
@@ -321,8 +321,8 @@ TEST(RunningStatistics, LeaveOutMicrobatchesWithoutSamples) {
   const Layout layout = build_layout(model), running = build_statistics_layout(model);
   const FlatBuffer values = made_up_values(layout);
   FlatBuffer of_two(running), of_five(running);
-  initialize_statistics(running, of_two);
-  initialize_statistics(running, of_five);
+  initialize(running, /*seed=*/1, of_two);
+  initialize(running, /*seed=*/1, of_five);
   ThreadTeam team(1);
   Network network(model, layout, {}, team);
   Microbatches two(network, layout, all_microbatches(2), team),

@@ -45,7 +45,7 @@ TEST_P(ModelParameters, AreAsManyAsPublished) {
 
   EXPECT_EQ(build_layout(model).parameter_count(), GetParam().parameters);
   std::size_t sum = 0;
-  for (const LayerInfo& info : describe(model)) sum += info.parameters;
+  for (const LayerInfo& info : describe(model)) sum += info.parameters();
   EXPECT_EQ(sum, GetParam().parameters);
   EXPECT_EQ(class_count(model), GetParam().classes);
 }
@@ -68,7 +68,7 @@ TEST(Describe, GivesTheShapesOfLenet5) {
   const Model model = make_model("lenet5", {1, 28, 28}, 10);
 
   std::vector<Shape> shapes;
-  for (const LayerInfo& info : describe(model)) shapes.push_back(info.dst);
+  for (const LayerInfo& info : describe(model)) shapes.push_back(info.dst());
 
   EXPECT_THAT(shapes, ElementsAre(Shape{6, 28, 28}, Shape{6, 28, 28}, Shape{6, 14, 14},
                                   Shape{16, 10, 10}, Shape{16, 10, 10}, Shape{16, 5, 5},
@@ -79,9 +79,9 @@ TEST(Describe, GivesTheShapesOfLenet5) {
 TEST(Describe, GivesEachLayerWhatTheOneBeforeGave) {
   const std::vector<LayerInfo> infos = describe(odd_model());
 
-  EXPECT_EQ(infos.front().src, odd_model().input);
+  EXPECT_EQ(infos.front().src(), odd_model().input);
   for (std::size_t i = 1; i < infos.size(); ++i) {
-    EXPECT_EQ(infos[i].src, infos[i - 1].dst) << "layer " << i;
+    EXPECT_EQ(infos[i].src(), infos[i - 1].dst()) << "layer " << i;
   }
 }
 
@@ -89,11 +89,11 @@ TEST(Describe, CountsStepPaddingAndLeftovers) {
   const std::vector<LayerInfo> infos = describe(
       {"x", {2, 8, 7}, {Convolution{"conv", 3, 3, 2, 1}, MaxPool{2}, MaxPool{1, 2}}});
 
-  EXPECT_EQ(infos[0].dst, (Shape{3, 4, 4}));
-  EXPECT_EQ(infos[0].parameters, 3u * (2 * 9 + 1));
-  EXPECT_EQ(infos[0].forward_flops, 2u * (3 * 4 * 4) * (2 * 9));
-  EXPECT_EQ(infos[1].dst, (Shape{3, 2, 2}));
-  EXPECT_EQ(infos[2].dst, (Shape{3, 1, 1}));
+  EXPECT_EQ(infos[0].dst(), (Shape{3, 4, 4}));
+  EXPECT_EQ(infos[0].parameters(), 3u * (2 * 9 + 1));
+  EXPECT_EQ(infos[0].description.flops, 2u * (3 * 4 * 4) * (2 * 9));
+  EXPECT_EQ(infos[1].dst(), (Shape{3, 2, 2}));
+  EXPECT_EQ(infos[2].dst(), (Shape{3, 1, 1}));
 }
 
 TEST(Describe, NamesKindsAndLayers) {
@@ -109,7 +109,7 @@ TEST(Describe, NamesKindsAndLayers) {
     names.push_back(info.name);
   }
 
-  EXPECT_THAT(kinds, ElementsAre("convolution", "relu", "max pool", "dropout", "flatten",
+  EXPECT_THAT(kinds, ElementsAre("convolution", "relu", "max_pool", "dropout", "flatten",
                                  "linear"));
   EXPECT_THAT(names, ElementsAre("conv1", "", "", "", "", "fc"));
 }
@@ -129,7 +129,7 @@ TEST(ModelThatDoesNotFit, NamesThePool) {
     describe({"x", {1, 3, 9}, {MaxPool{4}}});
   });
 
-  EXPECT_THAT(error, HasSubstr("max pool"));
+  EXPECT_THAT(error, HasSubstr("max_pool"));
   EXPECT_THAT(error, HasSubstr("images of 3 x 9"));
   EXPECT_THAT(error, HasSubstr("at least 4 x 4"));
 }

@@ -30,27 +30,27 @@ struct LayerCase {
 
 json request_of(const LayerCase& of) {
   json request = {{"source", {of.source.channels, of.source.height, of.source.width}}};
-  if (const auto* convolution = std::get_if<Convolution>(&of.layer)) {
+  if (const auto* convolution = of.layer.get_if<Convolution>()) {
     request.update({{"kind", "convolution"},
                     {"channels", convolution->channels},
                     {"kernel", convolution->kernel},
                     {"step", convolution->stride},
                     {"padding", convolution->padding},
                     {"bias", convolution->bias}});
-  } else if (const auto* linear = std::get_if<Linear>(&of.layer)) {
+  } else if (const auto* linear = of.layer.get_if<Linear>()) {
     request.update({{"kind", "linear"}, {"features", linear->features}});
-  } else if (const auto* pool = std::get_if<MaxPool>(&of.layer)) {
+  } else if (const auto* pool = of.layer.get_if<MaxPool>()) {
     request.update({{"kind", "max pool"},
                     {"kernel", pool->window},
                     {"step", pool->stride},
                     {"padding", pool->padding}});
-  } else if (const auto* mean = std::get_if<AveragePool>(&of.layer)) {
+  } else if (const auto* mean = of.layer.get_if<AveragePool>()) {
     request.update({{"kind", "average pool"}, {"kernel", mean->window}});
-  } else if (std::holds_alternative<BatchNorm>(of.layer)) {
+  } else if (of.layer.get_if<BatchNorm>() != nullptr) {
     request["kind"] = "batch norm";
-  } else if (std::holds_alternative<Relu>(of.layer)) {
+  } else if (of.layer.get_if<Relu>() != nullptr) {
     request["kind"] = "relu";
-  } else if (std::holds_alternative<Gelu>(of.layer)) {
+  } else if (of.layer.get_if<Gelu>() != nullptr) {
     request["kind"] = "gelu";
   }
   return request;  // others have no kind
@@ -63,7 +63,7 @@ std::vector<LayerCase> all_cases() {
     Shape input = entry.usual_input;
     if (input.height > kLargestImage) input.height = input.width = kLargestImage;
     for (const LayerInfo& info : describe(entry.make(input, kClasses))) {
-      const LayerCase of = {entry.name + " " + info.name, info.src, info.layer};
+      const LayerCase of = {entry.name + " " + info.name, info.src(), info.layer};
       const json request = request_of(of);
       if (request.contains("kind")) found.emplace(request.dump(), of);
     }

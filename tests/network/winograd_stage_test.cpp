@@ -87,17 +87,13 @@ Found StageTrial::run(const Kernels& kernels, int threads) const {
   ArenaPlan plan;
   const std::size_t packs = round_up(case_.batch, kPack) / kPack;
   const StageContext context{.plan = plan,
-                             .src = case_.src,
-                             .most_packs = packs + 1,
+                             .most_samples = (packs + 1) * kPack,
                              .threads = threads,
                              .forward = 1,
                              .backward = 2,
                              .training = true,
                              .number = 0};
-  const std::optional<SegmentId> bias =
-      case_.bias ? std::optional(SegmentId{1}) : std::nullopt;
-  WinogradStage stage(context, layout_,
-                      {layer_, case_.form, case_.relu, SegmentId{0}, bias});
+  WinogradStage stage(context, {layer_, case_.form, case_.relu}, case_.src);
   const auto reserve = [&](Shape shape) {
     return plan.reserve(packs * pack_floats(shape) * sizeof(float), {0, 3});
   };
@@ -106,16 +102,17 @@ Found StageTrial::run(const Kernels& kernels, int threads) const {
   plan.solve();
   Arena arena(std::move(plan));
   FlatBuffer gradients(layout_);
+  std::vector<ParameterView> parameters;
+  for (const Segment& segment : layout_.segments()) {
+    parameters.push_back(
+        {values_.data() + segment.range.begin, gradients.data() + segment.range.begin});
+  }
   const Pass pass{.team = team,
                   .kernels = kernels,
                   .arena = arena,
-                  .values = values_.data(),
-                  .gradients = gradients.data(),
-                  .statistics = nullptr,
-                  .batch_statistics = nullptr,
                   .samples = packs * kPack,
-                  .packs = packs,
-                  .key = {}};
+                  .key = {},
+                  .parameters = parameters};
   const Activation src = {arena.get(slots[0]), arena.get(slots[1])};
   const Activation dst = {arena.get(slots[2]), arena.get(slots[3])};
   pack(images_, case_.src.size(), src.values);
@@ -123,8 +120,8 @@ Found StageTrial::run(const Kernels& kernels, int threads) const {
   std::fill_n(src.gradient, packs * pack_floats(case_.src), kUntouched);
   std::ranges::fill(gradients.view(layout_.segments()[0].range), kUntouched);
 
-  stage.forward(pass, src.values, dst.values);
-  stage.backward(pass, src, dst);
+  stage.forward(pass, {&src, 1}, dst);
+  stage.backward(pass, {&src, 1}, dst);
 
   const auto copy = [&](std::size_t segment) {
     const auto view = gradients.view(layout_.segments()[segment].range);

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/network/layers/batch_norm.h"
+#include "convoy/network/layers/convolution.h"
+#include "convoy/network/layers/flatten.h"
+#include "convoy/network/layers/linear.h"
+#include "convoy/network/layers/relu.h"
 #include "convoy/network/microbatches.h"
 #include "convoy/optimizer/moving_average.h"
 #include "tests/ask_torch.h"

@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/data/synthetic.h"
 #include "convoy/models/models.h"
+#include "convoy/network/layers/convolution.h"
 
 namespace convoy {
 namespace {

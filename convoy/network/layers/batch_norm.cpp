@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Batch normalisation, and what follows it: the sum with a residual, a ReLU, a max pool.
+//
+//   forward    y -> mean and variance -> scale * y + shift (+ residual) -> ReLU -> pool
+//   backward   undo pool and ReLU -> sums over the batch -> gradient of y
+//
+// A task takes one channel through the whole batch, so its numbers are read again while
+// they are in cache, and no sum is shared by tasks. A pool is done and undone a few rows
+// at a time in the thread's scratch. Images that only fill up the last pack are left out
+// of all sums, and their gradient is zero.
 
-#include "convoy/network/batch_norm_stage.h"
+#include "convoy/network/layers/batch_norm.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "convoy/network/layers/add.h"
+#include "convoy/network/layers/max_pool.h"
+#include "convoy/network/layers/relu.h"
+#include "convoy/network/stage_builder.h"
 
 namespace convoy {
 namespace {
+
+enum BatchNormParameter : std::size_t { kScale, kShift };
+enum BatchNormStatistic : std::size_t { kMean, kVariance };
+
+/// What the stage includes besides the normalisation.
+struct BatchNormOptions {
+  bool relu = false;
+  bool residual = false;  // the second source
+  int pool = 0;           // window and stride of the pool that follows; 0: none
+};
 
 /// Two sums for each of the sixteen images of a pack.
 struct PackSums {
@@ -26,21 +51,71 @@ struct Sums {
   }
 };
 
-}  // namespace
+class BatchNormStage final : public Stage {
+ public:
+  BatchNormStage(const StageContext& context, const BatchNormOptions& options, Shape src);
+
+  void forward(const Pass& pass, Activations src, const Activation& dst) override;
+  void backward(const Pass& pass, Activations src, const Activation& dst) override;
+  bool backward_reads_src(std::size_t source) const override { return source == 0; }
+  bool backward_reads_dst() const override { return options_.relu; }
+
+ private:
+  /// A channel is normalised as (y - mean) * inverse, inverse being 1 / standard
+  /// deviation.
+  struct Moments {
+    float mean;
+    float inverse;
+  };
+  /// d(y) = from_gradient * g + from_source * (y - mean) + constant.
+  struct Coefficients {
+    float from_gradient, from_source, constant;
+  };
+
+  Moments measure(const Pass& pass, const float* src, std::size_t channel) const;
+  Moments running(const Pass& pass, std::size_t channel) const;
+  void normalize(const Pass& pass, std::size_t pack, std::size_t channel, Moments moments,
+                 Activations src, float* dst, float* rows) const;
+  void pool_rows(const Pass& pass, std::size_t dst_plane, float* rows, int row,
+                 float* dst) const;
+  void mask(const Pass& pass, std::size_t pack, std::size_t channel, Activations src,
+            const Activation& dst) const;
+  Coefficients sum_gradients(const Pass& pass, std::size_t channel, const float* src,
+                             const float* dst_gradient, float* rows) const;
+  void source_backward(const Pass& pass, std::size_t pack, std::size_t channel,
+                       const Coefficients& coefficients, const Activation& src,
+                       const float* dst_gradient, float* rows) const;
+
+  /// Calls work(source offset, size, gradient) for the planes of one channel, a pack or,
+  /// where there is a pool to undo, a few rows at a time.
+  template <class Work>
+  void for_gradients(const Pass& pass, std::size_t pack, std::size_t channel,
+                     const float* dst_gradient, float* rows, const Work& work) const;
+
+  std::size_t plane(Shape shape, std::size_t pack, std::size_t channel) const {
+    return (pack * static_cast<std::size_t>(shape.channels) + channel) * shape.pixels() *
+           kPack;
+  }
+  double numbers_in_channel(const Pass& pass) const;
+  float* thread_rows(const Pass& pass, SlotId scratch, int thread) const;
+
+  BatchNormOptions options_;
+  Shape src_, dst_;
+  std::size_t row_floats_;  // of the source
+  SlotId moments_, argmax_, forward_rows_, backward_rows_;
+};
 
 BatchNormStage::BatchNormStage(const StageContext& context,
-                               const BatchNormOptions& options)
+                               const BatchNormOptions& options, Shape src)
     : options_(options),
-      src_(context.src),
-      dst_(context.src),
+      src_(src),
+      dst_(src),
       row_floats_(static_cast<std::size_t>(src_.width) * kPack) {
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
-  const Lifetime until_backward = {context.forward,
-                                   std::max(context.forward, context.backward)};
   const auto channels = static_cast<std::size_t>(src_.channels);
-  moments_ = context.plan.reserve(channels * sizeof(Moments), until_backward);
-  argmax_ = context.plan.reserve(
-      options.pool > 0 ? context.most_packs * pack_floats(dst_) : 0, until_backward);
+  moments_ = context.reserve_kept(channels * sizeof(Moments));
+  argmax_ = context.reserve_kept(
+      options.pool > 0 ? context.most_packs(dst_) * pack_floats(dst_) : 0);
   forward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.forward);
   backward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.backward);
 }
@@ -49,27 +124,28 @@ float* BatchNormStage::thread_rows(const Pass& pass, SlotId scratch, int thread)
   return pass.arena.get(scratch) + thread * row_floats_ * options_.pool;
 }
 
-void BatchNormStage::forward(const Pass& pass, const float* src, float* dst) {
+void BatchNormStage::forward(const Pass& pass, Activations src, const Activation& dst) {
   auto* moments = pass.arena.get<Moments>(moments_);
   pass.team.run(static_cast<std::size_t>(src_.channels), [&](std::size_t c, int thread) {
-    moments[c] = pass.statistics != nullptr ? running(pass, c) : measure(pass, src, c);
+    const bool evaluates = pass.statistics[kMean].running != nullptr;
+    moments[c] = evaluates ? running(pass, c) : measure(pass, src[0].values, c);
     float* rows = thread_rows(pass, forward_rows_, thread);
-    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-      normalize(pass, pack, c, moments[c], src, dst, rows);
+    for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
+      normalize(pass, pack, c, moments[c], src, dst.values, rows);
     }
   });
 }
 
 BatchNormStage::Moments BatchNormStage::running(const Pass& pass,
                                                 std::size_t channel) const {
-  const float variance = pass.statistics[options_.variance.begin + channel];
-  return {pass.statistics[options_.mean.begin + channel],
+  const float variance = pass.statistics[kVariance].running[channel];
+  return {pass.statistics[kMean].running[channel],
           1.0f / std::sqrt(variance + kNormEpsilon)};
 }
 
 /// At least one: a micro-batch may have no samples, and then all sums are zero.
 double BatchNormStage::numbers_in_channel(const Pass& pass) const {
-  return static_cast<double>(std::max<std::size_t>(1, pass.samples * src_.pixels()));
+  return static_cast<double>(std::max<std::size_t>(1, pass.rows(src_) * src_.pixels()));
 }
 
 /// The batch's moments; remembers them as the statistics of this pass.
@@ -79,39 +155,39 @@ BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* s
   // where the mean is far larger than the standard deviation.
   const float around = src[plane(src_, 0, channel)];
   Sums sums;
-  for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+  for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
     pass.kernels.add_moments({.src = src + plane(src_, pack, channel),
                               .size = src_.pixels() * kPack,
                               .around = around,
                               .sums = pack_sums.first,
                               .squares = pack_sums.second});
-    sums.add(pack_sums, pass.images(pack));
+    sums.add(pack_sums, pass.real_rows(src_, pack));
   }
   const double count = numbers_in_channel(pass);
   const double shifted = sums.first / count;
   const double variance = std::max(0.0, sums.second / count - shifted * shifted);
   const auto mean = static_cast<float>(around + shifted);
-  pass.batch_statistics[options_.mean.begin + channel] = mean;
+  pass.statistics[kMean].batch[channel] = mean;
   // One number has no unbiased variance: it counts as none.
-  pass.batch_statistics[options_.variance.begin + channel] =
+  pass.statistics[kVariance].batch[channel] =
       static_cast<float>(variance * count / std::max(1.0, count - 1));
   return {mean, static_cast<float>(1.0 / std::sqrt(variance + kNormEpsilon))};
 }
 
 void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t channel,
-                               Moments moments, const float* src, float* dst,
+                               Moments moments, Activations src, float* dst,
                                float* rows) const {
-  const float scale = pass.values[options_.scale.begin + channel] * moments.inverse;
+  const float scale = pass.parameters[kScale].values[channel] * moments.inverse;
   ScaleShift work = {
-      .src = src + plane(src_, pack, channel),
+      .src = src[0].values + plane(src_, pack, channel),
       .scale = scale,
-      .shift = pass.values[options_.shift.begin + channel] - moments.mean * scale,
+      .shift = pass.parameters[kShift].values[channel] - moments.mean * scale,
       .clamp_min = options_.relu ? 0 : kNoClamp,
       .dst = dst + plane(dst_, pack, channel),
       .size = src_.pixels() * kPack};
   if (options_.residual) {
-    work.residual = pass.residual.values + plane(src_, pack, channel);
+    work.residual = src[1].values + plane(src_, pack, channel);
   }
   if (options_.pool == 0) {
     pass.kernels.scale_shift(work);
@@ -141,29 +217,29 @@ void BatchNormStage::pool_rows(const Pass& pass, std::size_t dst_plane, float* r
                          .argmax = pass.arena.get<std::uint8_t>(argmax_) + to});
 }
 
-void BatchNormStage::backward(const Pass& pass, const Activation& src,
-                              const Activation& dst) {
+void BatchNormStage::backward(const Pass& pass, Activations src, const Activation& dst) {
   pass.team.run(static_cast<std::size_t>(src_.channels), [&](std::size_t c, int thread) {
     float* rows = thread_rows(pass, backward_rows_, thread);
-    for (std::size_t pack = 0; pack < pass.packs; ++pack) mask(pass, pack, c, dst);
+    for (std::size_t pack = 0; pack < pass.packs(src_); ++pack)
+      mask(pass, pack, c, src, dst);
     const Coefficients coefficients =
-        sum_gradients(pass, c, src.values, dst.gradient, rows);
-    if (src.gradient == nullptr) return;
-    for (std::size_t pack = 0; pack < pass.packs; ++pack) {
-      source_backward(pass, pack, c, coefficients, src, dst.gradient, rows);
+        sum_gradients(pass, c, src[0].values, dst.gradient, rows);
+    if (src[0].gradient == nullptr) return;
+    for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
+      source_backward(pass, pack, c, coefficients, src[0], dst.gradient, rows);
     }
   });
 }
 
 /// Takes the gradient back through the ReLU, in place; that is the residual's, too.
 void BatchNormStage::mask(const Pass& pass, std::size_t pack, std::size_t channel,
-                          const Activation& dst) const {
+                          Activations src, const Activation& dst) const {
   const std::size_t from = plane(dst_, pack, channel), size = dst_.pixels() * kPack;
   if (options_.relu) {
     pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, size);
   }
-  if (options_.residual && pass.residual.gradient != nullptr) {
-    std::copy_n(dst.gradient + from, size, pass.residual.gradient + from);
+  if (options_.residual && src[1].gradient != nullptr) {
+    std::copy_n(dst.gradient + from, size, src[1].gradient + from);
   }
 }
 
@@ -205,7 +281,7 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
                                                            float* rows) const {
   const Moments moments = pass.arena.get<Moments>(moments_)[channel];
   Sums sums;
-  for (std::size_t pack = 0; pack < pass.packs; ++pack) {
+  for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
     for_gradients(pass, pack, channel, dst_gradient, rows,
                   [&](std::size_t from, std::size_t size, const float* gradient) {
@@ -216,14 +292,18 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
                                                 .sums = pack_sums.first,
                                                 .products = pack_sums.second});
                   });
-    sums.add(pack_sums, pass.images(pack));
+    sums.add(pack_sums, pass.real_rows(src_, pack));
   }
-  pass.gradients[options_.shift.begin + channel] = static_cast<float>(sums.first);
-  pass.gradients[options_.scale.begin + channel] =
-      static_cast<float>(sums.second * moments.inverse);
+  if (pass.parameters[kShift].gradient != nullptr) {
+    pass.parameters[kShift].gradient[channel] = static_cast<float>(sums.first);
+  }
+  if (pass.parameters[kScale].gradient != nullptr) {
+    pass.parameters[kScale].gradient[channel] =
+        static_cast<float>(sums.second * moments.inverse);
+  }
   const double count = numbers_in_channel(pass);
   const double inverse = moments.inverse;
-  const double scale = pass.values[options_.scale.begin + channel] * inverse;
+  const double scale = pass.parameters[kScale].values[channel] * inverse;
   return {static_cast<float>(scale),
           static_cast<float>(-scale * inverse * inverse * sums.second / count),
           static_cast<float>(-scale * sums.first / count)};
@@ -244,9 +324,58 @@ void BatchNormStage::source_backward(const Pass& pass, std::size_t pack,
                                               .from_gradient = coefficients.from_gradient,
                                               .from_source = coefficients.from_source,
                                               .constant = coefficients.constant,
-                                              .images = pass.images(pack),
+                                              .images = pass.real_rows(src_, pack),
                                               .dst = src.gradient + from});
                 });
 }
 
+class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
+ public:
+  BatchNormKind() : KindOf({.name = "batch_norm", .operation = "BatchNorm"}) {}
+
+  static LayerDescription describe_options(const BatchNorm& layer,
+                                           const LayerContext& context) {
+    const auto channels = static_cast<std::size_t>(context.first().channels);
+    const auto tensor = [&](const char* name, Role role, Initialization init) {
+      return TensorSpec{layer.name + name, {channels}, role, init};
+    };
+    return {
+        .dst = context.first(),
+        .parameters = {tensor(".weight", Role::norm_scale, Initialization::ones()),
+                       tensor(".bias", Role::norm_shift, Initialization::zeros())},
+        .statistics = {tensor(".running_mean", Role::mean, Initialization::zeros()),
+                       tensor(".running_var", Role::variance, Initialization::ones())}};
+  }
+
+  /// A sum with a residual, then a ReLU, or a ReLU and a max pool.
+  bool joins(const StageSpec& stage, const LayerInfo& next) const override {
+    const bool alone = stage.layers.size() == 1;
+    const bool has_relu = stage.joined<Relu>() != nullptr;
+    const bool has_pool = stage.joined<MaxPool>() != nullptr;
+    if (next.layer.get_if<Add>() != nullptr) return alone;
+    if (next.layer.get_if<Relu>() != nullptr) return !has_relu && !has_pool;
+    const auto* pool = next.layer.get_if<MaxPool>();
+    return pool != nullptr && pool->is_plain() && !has_pool &&
+           stage.joined<Add>() == nullptr;
+  }
+  std::unique_ptr<Stage> make_stage(const StageSpec& spec,
+                                    const StageContext& context) const override {
+    const auto* pool = spec.joined<MaxPool>();
+    return std::make_unique<BatchNormStage>(
+        context,
+        BatchNormOptions{.relu = spec.joined<Relu>() != nullptr,
+                         .residual = spec.joined<Add>() != nullptr,
+                         .pool = pool == nullptr ? 0 : pool->window},
+        spec.src[0]);
+  }
+  std::vector<LayerExample> examples() const override {
+    return {{"OfImages", BatchNorm{"bn"}, {{3, 5, 4}}},
+            {"OfFeatures", BatchNorm{"bn"}, {{7, 1, 1}}},
+            {"OfTokens", BatchNorm{"bn"}, {{7, 1, 1, 5}}}};
+  }
+};
+
+const Registered<BatchNormKind> kBatchNorm;
+
+}  // namespace
 }  // namespace convoy

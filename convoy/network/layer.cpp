@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/layer.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string_view>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy {
+namespace {
+
+struct LayerRegistry {
+  std::vector<std::unique_ptr<const LayerKind>> owned;
+  std::vector<const LayerKind*> sorted;
+};
+
+LayerRegistry& layer_registry() {
+  static LayerRegistry registry;
+  return registry;
+}
+
+std::string_view kind_name(const LayerKind* kind) { return kind->traits().name; }
+
+}  // namespace
+
+std::size_t TensorSpec::size() const {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+bool LayerKind::joins(const StageSpec&, const LayerInfo&) const { return false; }
+
+void register_layer_kind(std::unique_ptr<const LayerKind> kind) {
+  LayerRegistry& registry = layer_registry();
+  const auto place =
+      std::ranges::lower_bound(registry.sorted, kind_name(kind.get()), {}, kind_name);
+  registry.sorted.insert(place, kind.get());
+  registry.owned.push_back(std::move(kind));
+}
+
+std::span<const LayerKind* const> layer_kinds() { return layer_registry().sorted; }
+
+const LayerKind& find_layer_kind(const std::string& name) {
+  const auto kind = std::ranges::find(layer_kinds(), std::string_view(name), kind_name);
+  if (kind != layer_kinds().end()) return **kind;
+  std::vector<std::string> names;
+  for (const LayerKind* known : layer_kinds()) names.emplace_back(kind_name(known));
+  const std::string nearest = nearest_name(name, names);
+  throw InputError(InputKind::data,
+                   {.where = "layer",
+                    .found = name,
+                    .expected = "one of " + join(names),
+                    .hint = nearest.empty() ? "" : "nearest name: " + nearest});
+}
+
+}  // namespace convoy

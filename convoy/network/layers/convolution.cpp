@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/layers/convolution.h"
+
+#include <cmath>
+
+#include "convoy/network/convolution_stage.h"
+#include "convoy/network/layers/max_pool.h"
+#include "convoy/network/layers/relu.h"
+#include "convoy/network/layers/window.h"
+#include "convoy/network/stage_builder.h"
+#include "convoy/network/winograd_plan.h"
+#include "convoy/network/winograd_stage.h"
+
+namespace convoy {
+namespace {
+
+Initialization convolution_init(WeightInit init, std::size_t inputs,
+                                std::size_t outputs_of_one_input) {
+  const float bound = 1.0f / std::sqrt(static_cast<float>(inputs));
+  switch (init) {
+    case WeightInit::kaiming_fan_out:
+      return Initialization::normal(
+          std::sqrt(2.0f / static_cast<float>(outputs_of_one_input)));
+    case WeightInit::dirac:
+      return {Initialization::Kind::dirac, bound};
+    default:
+      return Initialization::uniform(bound);
+  }
+}
+
+class ConvolutionKind final : public KindOf<Convolution, ConvolutionKind> {
+ public:
+  ConvolutionKind()
+      : KindOf({.name = "convolution", .operation = "Conv2D", .begins_unit = true}) {}
+
+  static LayerDescription describe_options(const Convolution& layer,
+                                           const LayerContext& context) {
+    const Shape src = context.first();
+    refuse_small_image(layer.name, src, layer.kernel - 2 * layer.padding);
+    const auto kernel = static_cast<std::size_t>(layer.kernel);
+    const auto inputs = static_cast<std::size_t>(src.channels);
+    const auto outputs = static_cast<std::size_t>(layer.channels);
+    const std::size_t taps = inputs * kernel * kernel;
+    LayerDescription result{.dst = output_shape(layer, src)};
+    result.parameters.push_back(
+        {layer.name + ".weight",
+         {outputs, inputs, kernel, kernel},
+         Role::weight,
+         convolution_init(context.weight_init, taps, outputs * kernel * kernel)});
+    if (layer.bias) {
+      const float bound = 1.0f / std::sqrt(static_cast<float>(taps));
+      result.parameters.push_back(
+          {layer.name + ".bias", {outputs}, Role::bias, Initialization::uniform(bound)});
+    }
+    result.flops = 2 * taps * result.dst.size();
+    if (const auto form = choose_form(context.winograd, layer, src)) {
+      result.real_flops = 2 * static_cast<std::uint64_t>(src.channels) * layer.channels *
+                          multiplications(*form, result.dst);
+    }
+    result.details = window_details(layer.kernel, layer.stride, layer.padding);
+    return result;
+  }
+
+  /// A ReLU; and, if the convolution is a direct one, a max pool after it.
+  bool joins(const StageSpec& stage, const LayerInfo& next) const override {
+    const bool has_pool = stage.joined<MaxPool>() != nullptr;
+    if (next.layer.get_if<Relu>() != nullptr) {
+      return stage.joined<Relu>() == nullptr && !has_pool;
+    }
+    const auto* pool = next.layer.get_if<MaxPool>();
+    return pool != nullptr && pool->is_plain() && !has_pool &&
+           !choose_form(stage.winograd, stage.options<Convolution>(), stage.src[0]);
+  }
+
+  std::unique_ptr<Stage> make_stage(const StageSpec& spec,
+                                    const StageContext& context) const override {
+    const auto& layer = spec.options<Convolution>();
+    const bool relu = spec.joined<Relu>() != nullptr;
+    const auto* pool = spec.joined<MaxPool>();
+    if (const auto form = choose_form(spec.winograd, layer, spec.src[0])) {
+      return std::make_unique<WinogradStage>(context, WinogradOptions{layer, *form, relu},
+                                             spec.src[0]);
+    }
+    return std::make_unique<ConvolutionStage>(
+        context, ConvolutionOptions{layer, relu, pool == nullptr ? 0 : pool->window},
+        spec.src[0]);
+  }
+
+  std::vector<LayerExample> examples() const override {
+    const auto example = [](const char* name, Convolution layer, Shape src) {
+      layer.name = "conv";
+      return LayerExample{name, layer, {src}};
+    };
+    return {
+        example("One", {.channels = 5}, {2, 5, 4}),
+        example("Three", {.channels = 7, .kernel = 3, .padding = 1}, {3, 6, 5}),
+        example("ThreeStrideTwo", {.channels = 6, .kernel = 3, .stride = 2, .padding = 1},
+                {3, 7, 9}),
+        example("Five", {.channels = 5, .kernel = 5, .padding = 2}, {2, 6, 5}),
+        example("WithoutBias", {.channels = 4, .kernel = 2, .bias = false}, {3, 6, 5}),
+        example("Winograd", {.channels = 17, .kernel = 3, .padding = 1}, {18, 5, 3}),
+        example("OnePixel", {.channels = 17, .kernel = 3, .padding = 1}, {18, 1, 1})};
+  }
+};
+
+const Registered<ConvolutionKind> kConvolution;
+
+}  // namespace
+
+Shape output_shape(const Convolution& layer, Shape src) {
+  const auto positions = [&](int side) {
+    return window_positions(side, layer.kernel, layer.stride, layer.padding);
+  };
+  return {layer.channels, positions(src.height), positions(src.width), src.rows};
+}
+
+}  // namespace convoy
