@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shape: the extent of one sample, image or feature vector, without the batch.
+// Shape: the size of one sample, an image or a feature vector, without the batch
+// dimension.
 
 #pragma once
 

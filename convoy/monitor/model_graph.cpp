@@ -14,13 +14,13 @@ namespace {
 constexpr std::int64_t kAnyCount = -1;
 constexpr const char* kInput = "input";
 
-/// "layer1.0.conv1" as a path: "layer1/0/conv1".
+/// Converts "layer1.0.conv1" to the path "layer1/0/conv1".
 std::string as_path(std::string name) {
   std::ranges::replace(name, '.', '/');
   return name;
 }
 
-/// "layer1/0" of "layer1/0/conv1"; "" if nothing is above.
+/// Returns the parent scope: "layer1/0" of "layer1/0/conv1"; "" at the top.
 std::string scope_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
@@ -30,16 +30,16 @@ std::string inside(const std::string& scope, const std::string& name) {
   return scope.empty() ? name : scope + "/" + name;
 }
 
-/// The innermost scope that both are in, or are.
+/// Returns the innermost scope that contains both paths, or is one of them.
 std::string common_scope(std::string a, const std::string& b) {
   while (!a.empty() && a != b && !b.starts_with(a + "/")) a = scope_of(a);
   return a;
 }
 
-/// What an operation is called, and what is worth knowing of it.
+/// The name of an operation, and its attributes.
 struct LayerOperation {
   std::string op;
-  std::string name;  // of one without a name of its own
+  std::string name;  // if the layer itself has no name
   std::map<std::string, std::string> details{};
 };
 
@@ -89,11 +89,11 @@ class GraphBuilder {
   }
 
  private:
-  /// What is known of a layer's operation once it is a node.
+  /// What is known about a layer's operation once it is a node.
   struct Placed {
     std::string node;
-    std::string scope;  // that neighbours without a name are put into
-    bool flat = false;  // it gives rows of numbers, not images
+    std::string scope;  // scope of neighbouring layers without a name
+    bool flat = false;  // its output has rows of features, not images
   };
 
   void add(std::size_t index) {
@@ -120,8 +120,8 @@ class GraphBuilder {
     return {.node = path + "/" + op, .scope = scope_of(path)};
   }
 
-  /// A ReLU, a GELU and a sum belong to the block they end; what else is between two
-  /// blocks belongs to neither.
+  /// A ReLU, a GELU and a sum belong to the block they end; other layers between two
+  /// blocks belong to neither.
   Placed place_among_others(std::size_t index, const std::string& name) {
     const LayerInfo& layer = layers_[index];
     std::string scope =
@@ -133,7 +133,7 @@ class GraphBuilder {
     return {.node = unused(inside(scope, name)), .scope = scope};
   }
 
-  /// Of the next layer with a name.
+  /// The scope of the next layer with a name.
   std::string next_scope(std::size_t index) const {
     const auto next =
         std::find_if(layers_.begin() + static_cast<std::ptrdiff_t>(index), layers_.end(),
@@ -141,7 +141,7 @@ class GraphBuilder {
     return next == layers_.end() ? "" : scope_of(as_path(next->name));
   }
 
-  /// relu, relu_1, relu_2 ...
+  /// Returns relu, relu_1, relu_2 ...
   std::string unused(const std::string& path) {
     const int count = used_[path]++;
     return count == 0 ? path : fmt::format("{}_{}", path, count);
@@ -188,7 +188,7 @@ class GraphBuilder {
   Layout layouts_[2];
   std::vector<GraphNode> nodes_;
   std::vector<Placed> placed_;       // by layer
-  std::map<std::string, int> used_;  // how often, by path
+  std::map<std::string, int> used_;  // number of uses, by path
 };
 
 }  // namespace
