@@ -6,10 +6,10 @@
 //                                             evaluated, under PyTorch's names
 //                      optimizer.safetensors  what else is needed to resume:
 //                                             "fc.weight.momentum_buffer" ...
-//                      state.json             the position in the run, and the rest of
-//                      the state config.yaml            the run's settings manifest.json
-//                      sizes and SHA-256 of the other files, and of
-//                                             itself; written last
+//                      state.json             the position in the run, and other state
+//                      config.yaml            the run's settings
+//                      manifest.json          sizes and SHA-256 of the other files, and
+//                                             of itself; written last
 //
 // A folder gets its name only when everything in it is on disk. Tensors are identified by
 // name and shape, never by rank or offset.

@@ -2,11 +2,11 @@
 //
 // RunFolder: the folder of a run, and the files that it appends to line by line.
 //
-//   config.yaml     every setting             written atomically
-//   metrics.jsonl   one JSON object per line   appended, on disk within a second or so
-//   log.txt         what was printed, with date and time  appended, at once
-//   resources.csv   resource usage per rank   appended, with flush()
-//   summary.json    the result                written atomically
+//   config.yaml     every setting              written atomically
+//   metrics.jsonl   one JSON object per line   appended, on disk within about a second
+//   log.txt         what was printed, dated    appended at once
+//   resources.csv   resource usage per rank    appended by flush()
+//   summary.json    the result                 written atomically
 //
 // A reader never sees part of a line or of an atomically written file. A lock ensures
 // that one process writes a folder; one thread at a time uses an object of this class.

@@ -2,8 +2,7 @@
 //
 // SharedSegment: the memory that the ranks of one machine share, with waiting and waking.
 //
-//   | head | left, by rank | two counters per pipe | slots of pipe 0 to 1 | of 0 to 2 |
-//   ...
+//   | head | left, by rank | two counters per pipe | slots of pipe 0->1 | of 0->2 | ...
 //
 // The first rank creates it, the others open it. There is a pipe from every rank to every
 // other (SharedPipe). A rank that waits polls a few times, then sleeps until it is woken,

@@ -52,11 +52,12 @@ struct DataSource {
   Shape shape{};
   SplitFacts train{};
   SplitFacts test{};
-  std::vector<DataForm> forms{};  // that are read; none for a dataset made in memory. The
-                                  // first is the one that `get` leaves on disk.
-  std::string system_folder{};    // below the system's dataset folder; may be empty
-  std::string npm_package{};      // that contains the files; may be empty
-  std::string how_to_get{};       // a command, for messages
+  /// The supported forms; none for a generated dataset. The first one is what `get`
+  /// writes.
+  std::vector<DataForm> forms{};
+  std::string system_folder{};  // below the system's dataset folder; may be empty
+  std::string npm_package{};    // that contains the files; may be empty
+  std::string how_to_get{};     // a command, for messages
 };
 
 /// All datasets, the default one first.

@@ -27,9 +27,10 @@ struct SyntheticOptions {
   int test_count = 2000;
   std::uint64_t seed = 1;
   double noise = 0.25;  // standard deviation per pixel; 1 is black to white; 0 to 4
-  double blend = 0.4;  // at most this part of a sample is of another class; below 0.5 all
-                       // samples can be told apart, from there on some cannot; 0 to 1
-  int shift = 2;       // at most this many pixels, vertically and horizontally
+  /// The largest fraction of a sample that comes from another class, 0 to 1; below 0.5
+  /// all samples can be classified, from there on some cannot.
+  double blend = 0.4;
+  int shift = 2;  // at most this many pixels, vertically and horizontally
 };
 
 /// Throws InputError of kind `settings` for an option out of range.

@@ -2,9 +2,9 @@
 //
 // JobPlacement: this process's place in the job, and the address of the rendezvous.
 //
-// The first of these that says so decides:
+// The first of these that is present decides:
 //
-//   convoy's launcher   CONVOY_RANK and its kin, for the ranks it starts
+//   convoy's launcher   CONVOY_RANK and others, for the ranks it starts
 //   flags, settings     -n, --nnodes, --node-rank, --master-addr, --master-port
 //   torchrun            RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK
 //                       MASTER_ADDR MASTER_PORT

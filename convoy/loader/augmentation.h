@@ -15,9 +15,9 @@ namespace convoy {
 
 enum class Augmentation {
   none,
-  crop_flip,      // zero padding; random horizontal flip
-  crop_alternate  // a frame of the image's own pixels; mirrored in every second epoch; in
-                  // which, is random by sample
+  crop_flip,  // zero padding; random horizontal flip
+  /// Reflection padding; flipped in every second epoch, even or odd at random per sample.
+  crop_alternate
 };
 
 /// Pixels of padding. Wider padding needs longer training.

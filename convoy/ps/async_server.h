@@ -3,10 +3,10 @@
 // AsyncServer: how an asynchronous parameter server handles pulls and pushes.
 //
 //   set_connected(worker, true);
-//   Assignment next = pull(worker);             // the batch to compute, with the current
-//   values while (!next.over) {
+//   Assignment next = pull(worker);       // the next batch, with the current values
+//   while (!next.over) {
 //     ... the worker computes gradients of next.sequence ...
-//     push(worker, what_it_sends, gradients, rates);       // makes one update
+//     push(worker, what_it_sends, gradients, rates);    // makes one update
 //     ... until may_pull(worker) ...
 //     next = pull(worker);
 //   }
