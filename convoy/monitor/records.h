@@ -39,7 +39,7 @@ struct StepRecord {
   LossSum loss;
   LossSum epoch_sum;                      // over the epoch's steps so far
   double seconds = 0;                     // from the batch to the new values
-  double learning_rate = 0;               // it was made with
+  double learning_rate = 0;               // of the step
   std::span<const StepReport> reports{};  // of the ranks from `first_reporter` on
   std::size_t first_reporter = 0;
   std::optional<double> gradient_norm{};    // if known
@@ -50,7 +50,7 @@ class Records {
  public:
   /// Borrows everything for as long as it lives. Ranks other than the first have no
   /// folder (nullptr): their records count, but write nothing; they have a progress only
-  /// if they have a log. `events` may be empty.
+  /// if they have a log. `events` may be nullptr.
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
           EventRecords* events = nullptr);
 

@@ -54,7 +54,8 @@ class ServerUpdates : public UpdateSource {
   /// Returns the next arrival, if one comes within a moment. Updates the liveness of
   /// workers.
   std::optional<Arrival> next_arrival(const StepRequest& request);
-  /// Returns an arrival that is already there; only workers that joined or left.
+  /// Returns an arrival that is already there; waiting_change() only returns workers that
+  /// joined or left.
   std::optional<Arrival> waiting_arrival();
   std::optional<Arrival> waiting_change();
 

@@ -19,12 +19,12 @@ struct WorkerSchedule {
   /// Throws InputError if the samples cannot be partitioned as the settings say.
   WorkerSchedule(const Settings& settings, const Workload& work, int workers);
 
-  /// The total over all workers.
+  /// Batches per epoch, over all workers.
   std::size_t per_epoch() const {
     return std::accumulate(batches.begin(), batches.end(), std::size_t{0});
   }
 
-  /// Returns the epoch and the batch within it of a worker's batch number `sequence`.
+  /// The epoch, and the batch within it, of a worker's batch number `sequence`.
   struct Place {
     int epoch;
     std::size_t batch;

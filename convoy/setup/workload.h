@@ -57,8 +57,9 @@ Settings repeatable(const Settings& settings, std::size_t microbatches);
 /// The models and datasets that settings may name.
 KnownNames known_names();
 
-/// Options from the settings, with 0 ("default") resolved: for training, in passes of at
-/// most that many samples.
+// The following make options from the settings, with 0 ("default") resolved.
+
+/// For training, in passes of at most `most_samples` samples.
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples);
 EvaluationOptions evaluation_options(const Settings& settings);
 int thread_count(const Settings& settings);

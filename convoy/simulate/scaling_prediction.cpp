@@ -29,7 +29,7 @@ constexpr double kPayload = 1448.0 / 1514.0;
 constexpr double kBytesOfGigabit = 1e9 / 8;
 constexpr std::size_t kLeastSamples = 16;  // a smaller pass takes as long
 
-/// Returns a job on that many nodes, if the batch is large enough for its ranks.
+/// Makes jobs on given numbers of nodes, if the batch is large enough for their ranks.
 class Jobs {
  public:
   Jobs(const Settings& settings, bool weak) : settings_(settings), weak_(weak) {}
