@@ -14,7 +14,7 @@ namespace {
 const char* name_of(LauncherKind launcher_kind) {
   switch (launcher_kind) {
     case LauncherKind::none:
-      return "nobody";
+      return "no launcher";
     case LauncherKind::convoy:
       return "convoy";
     case LauncherKind::flags:

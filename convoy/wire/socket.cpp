@@ -64,7 +64,7 @@ std::string peer_text(int socket, bool with_port) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
   auto* address = reinterpret_cast<sockaddr*>(&storage);
-  if (::getpeername(socket, address, &length) != 0) return "nobody";
+  if (::getpeername(socket, address, &length) != 0) return "an unknown peer";
   return text_of(address, length, with_port);
 }
 
