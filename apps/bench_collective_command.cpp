@@ -25,17 +25,19 @@ struct CollectiveArguments {
   bool as_json = false;
 
   void add_to(CLI::App& command) {
-    command.add_option("--ranks", options.ranks, "how many (2)")
+    command.add_option("--ranks", options.ranks, "number of ranks (2)")
         ->check(CLI::Range(2, 32));
     command.add_option("--transport", transport, "auto, tcp or shared (auto)")
         ->check(CLI::IsMember(kTransports));
-    command.add_option("--bytes", options.bytes, "sizes to measure (4 KiB to 64 MiB)")
+    command
+        .add_option("--bytes", options.bytes, "message sizes in bytes (4 KiB to 64 MiB)")
         ->check(CLI::Range(std::size_t{4}, std::size_t{1} << 32))
         ->delimiter(',');
-    command.add_option("--seconds", options.seconds, "how long to measure a size (0.5)")
+    command.add_option("--seconds", options.seconds, "measuring time per size (0.5)")
         ->check(CLI::Range(0.0, 3600.0));
-    command.add_flag("--threads", options.threads, "ranks are threads, not processes");
-    command.add_flag("--json", as_json, "one JSON object");
+    command.add_flag("--threads", options.threads,
+                     "run ranks as threads instead of processes");
+    command.add_flag("--json", as_json, "print one JSON object");
   }
 };
 
@@ -89,7 +91,8 @@ ExitCode bench(CollectiveArguments& arguments) {
 void add_bench_collective(CLI::App& bench_command, Action& action) {
   auto arguments = std::make_shared<CollectiveArguments>();
   CLI::App* command = bench_command.add_subcommand(
-      "collective", "Time of an all-reduce between ranks of this machine, beside Gloo's");
+      "collective",
+      "Time an all-reduce between ranks of this machine, compared with Gloo's");
   command->footer(
       "Examples:\n  convoy bench collective\n"
       "  convoy bench collective --ranks 4 --transport tcp --json\n"

@@ -22,9 +22,9 @@ struct BenchArguments {
 
   void add_to(CLI::App& command) {
     add_setting_flags(command, settings);
-    command.add_option("--seconds", options.seconds, "how long to measure (2)")
+    command.add_option("--seconds", options.seconds, "measuring time in seconds (2)")
         ->check(CLI::Range(0.01, 3600.0));
-    command.add_flag("--json", as_json, "one JSON object");
+    command.add_flag("--json", as_json, "print one JSON object");
   }
 };
 
@@ -53,7 +53,7 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"batch_size", result.batch_size},
       {"threads", result.threads},
       {"microbatches", result.microbatches},
-      {"lanes", result.microbatches},  // its name before
+      {"lanes", result.microbatches},  // its former name
       {"kernels", result.kernels},
       {"steps", result.steps},
       {"step_ms",
@@ -69,8 +69,8 @@ void print_json(const StepBenchResult& result, bool layers) {
   fmt::print("{}\n", object.dump());
 }
 
-/// Effective: what the plain way would have computed in that time. Real: what was
-/// computed.
+/// Effective: the FLOPs of direct convolution, divided by the time. Real: the FLOPs that
+/// were computed.
 void print_layers(const StepBenchResult& result) {
   const double probe = slower_probe(result);
   fmt::print("\n{:<24} {:>12} {:>10} {:>11} {:>10} {:>10} {:>8}\n", "stage", "output",
@@ -101,7 +101,8 @@ void print_text(const StepBenchResult& result) {
   fmt::print("images/s  {}\n",
              with_commas(static_cast<std::uint64_t>(result.images_per_second)));
   fmt::print(
-      "speed     {:.0f} GFLOP/s counted the plain way, {:.0f} computed: {:.0f} % of the "
+      "speed     {:.0f} GFLOP/s counted as direct convolution, {:.0f} computed: {:.0f} % "
+      "of the "
       "probe\n",
       result.effective_gflops, result.real_gflops,
       100 * result.real_gflops / slower_probe(result));
@@ -145,8 +146,8 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
 
 void add_bench_loader(CLI::App& bench, Action& action) {
   auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* loader =
-      bench.add_subcommand("loader", "Images a second that the loader prepares");
+  CLI::App* loader = bench.add_subcommand(
+      "loader", "Measure how many images per second the loader prepares");
   loader->footer(
       "Examples:\n  convoy bench loader data=fashion_mnist\n"
       "  convoy bench loader data=synthetic train.augment=crop_flip --json\n");
@@ -166,15 +167,15 @@ void add_bench_command(CLI::App& app, Action& action) {
       "Examples:\n  convoy bench step model=lenet5\n  convoy bench loader\n"
       "  convoy bench collective\n");
   CLI::App* step = command->add_subcommand(
-      "step", "Time of a training step on made-up images; data settings do not matter");
+      "step", "Time a training step on synthetic images; data settings are ignored");
   step->footer(
       "Examples:\n  convoy bench step model=lenet5 train.batch_size=64\n"
       "  convoy bench step model=cnn1 cluster.threads=1 --json\n"
       "  convoy bench step model=resnet18 --image 32 --layers\n");
   arguments->add_to(*step);
-  step->add_flag("--layers", arguments->layers, "also every stage with its times");
+  step->add_flag("--layers", arguments->layers, "also print the times of every stage");
   step->add_option("--image", arguments->options.image,
-                   "height and width of the images (the model's usual)")
+                   "height and width of the images (the model's default)")
       ->check(CLI::Range(1, 4096));
   step->callback(
       [arguments, &action] { action = [arguments] { return bench(*arguments); }; });

@@ -2,10 +2,14 @@
 
 #include "apps/cluster_arguments.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/printable.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/launch/launcher.h"
 #include "convoy/monitor/progress.h"
@@ -17,7 +21,7 @@
 namespace convoy {
 namespace {
 
-/// A flag, with dashes or underscores, that sets a setting.
+/// Adds a flag, with dashes or underscores, that sets a setting.
 void add_setting_flag(CLI::App& command, SettingArguments& settings,
                       const std::string& flags, const std::string& setting,
                       const std::string& help) {
@@ -47,11 +51,12 @@ void add_cluster_flags(CLI::App& command, SettingArguments& settings) {
     add_setting_flag(command, settings, flags, setting, help);
   };
   add("-n,--nproc-per-node,--nproc_per_node", "cluster.nproc_per_node",
-      "ranks on each machine; of a parameter server the workers there");
-  add("--nnodes", "cluster.nnodes", "machines");
-  add("--node-rank,--node_rank", "cluster.node_rank", "which of them this is, from 0");
+      "ranks per machine; with parameter servers, workers per machine");
+  add("--nnodes", "cluster.nnodes", "number of machines");
+  add("--node-rank,--node_rank", "cluster.node_rank", "rank of this machine, from 0");
   add("--master-addr,--master_addr", "cluster.master_addr", "address of machine 0");
-  add("--master-port,--master_port", "cluster.master_port", "port there");
+  add("--master-port,--master_port", "cluster.master_port",
+      "port of the rendezvous on machine 0");
 }
 
 bool has_given_settings(const Environment& environment) {
@@ -74,8 +79,8 @@ JobPlacement placement_without_servers(const Settings& settings,
 }
 
 int drawing_width(const Environment& environment) {
-  const auto told = environment.find(kTerminal);
-  if (told != environment.end()) return std::atoi(told->second.c_str());
+  const auto width = environment.find(kTerminal);
+  if (width != environment.end()) return std::atoi(width->second.c_str());
   return is_terminal(stdout) ? terminal_width(stdout) : 0;
 }
 
@@ -94,6 +99,14 @@ ExitCode launch_ranks(const Settings& settings, const JobPlacement& placement,
                  .restarts = settings.ps.restarts,
                  .terminal_width = draws ? terminal_width(stdout) : 0,
                  .quietly = quietly});
+}
+
+JobCallbacks job_callbacks() {
+  return {.warn =
+              [](const std::string& text) {
+                fmt::print(stderr, "convoy: {}\n", printable(text));
+              },
+          .end_process = [](ExitCode code) { ::_exit(static_cast<int>(code)); }};
 }
 
 }  // namespace convoy

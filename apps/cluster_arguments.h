@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What commands that run on several ranks share: their flags, and who does what.
+// What commands that run on several ranks share: flags, placement, launching, callbacks.
 
 #pragma once
 
@@ -9,32 +9,36 @@
 
 #include "apps/commands.h"
 #include "convoy/job/job_placement.h"
+#include "convoy/run/job_session.h"
 
 namespace convoy {
 
 /// Adds -n, --nnodes and the other flags that set `cluster.*`.
 void add_cluster_flags(CLI::App& command, SettingArguments& settings);
 
-/// Whether this process is a rank that our launcher has given its settings to.
+/// Whether this process is a rank that got its settings from convoy's launcher.
 bool has_given_settings(const Environment& environment);
 
-/// Those. Requires: there are some.
+/// Returns the settings from convoy's launcher. Requires: has_given_settings().
 Settings given_settings(const Environment& environment);
 
-/// What this process does in the training that the settings describe. With a strategy of
-/// parameter servers there are `ps.servers` of them.
+/// Returns the placement of this process in the training that the settings describe. If
+/// the strategy uses parameter servers, there are `ps.servers` of them.
 JobPlacement placement_of(const Settings& settings, const Environment& environment);
 
-/// What it does in a job whose ranks are all alike, whatever the strategy.
+/// Returns the placement in a job without parameter servers, whatever the strategy.
 JobPlacement placement_without_servers(const Settings& settings,
                                        const Environment& environment);
 
-/// Columns of the terminal that this process draws on; 0: it draws on none.
+/// Returns the columns of the terminal that this process prints to; 0: not a terminal.
 int drawing_width(const Environment& environment);
 
-/// Starts the ranks of this node with the same command line. `quietly`: says nothing
-/// about it.
+/// Starts the ranks of this node with the same command line. `quietly`: does not print
+/// the launch.
 ExitCode launch_ranks(const Settings& settings, const JobPlacement& placement,
                       const std::vector<std::string>& command_line, bool quietly);
+
+/// Prints the messages of a job session to stderr, and ends the process on request.
+JobCallbacks job_callbacks();
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands: each adds itself to the command line and, when chosen, runs.
+// The commands: each registers itself and, when selected, runs.
 
 #pragma once
 
@@ -14,13 +14,14 @@
 
 namespace convoy {
 
-/// What the chosen command does; returns how it ended.
+/// Runs the selected command; returns how it ended.
 using Action = std::function<ExitCode()>;
 
-/// "name=value" and --config.
+/// Adds "name=value" arguments and --config.
 void add_setting_flags(CLI::App& command, SettingArguments& arguments);
 
-/// The command line is kept in the run's summary, and given to the ranks that it starts.
+/// The command line is written to the run's summary, and passed to the ranks that it
+/// starts.
 void add_train_command(CLI::App& app, Action& action,
                        const std::vector<std::string>& command_line);
 void add_eval_command(CLI::App& app, Action& action,

@@ -14,7 +14,7 @@
 namespace convoy {
 namespace {
 
-/// A failed write ends no run; main() looks at the stream once it is over.
+/// A failed write does not end the run; main() checks the stream at the end.
 void print(const std::string& text) {
   const std::string shown = printable(text);
   std::fwrite(shown.data(), 1, shown.size(), stdout);
@@ -50,8 +50,8 @@ Progress* ConsoleLog::progress(bool is_first_rank) {
   if (is_first_rank) {
     progress_.emplace(stdout, first_rank_progress(options_));
   } else if (options_.has_log) {
-    progress_.emplace(
-        stdout, ProgressOptions{.style = ProgressStyle::log, .line_prefix = kForTheLog});
+    progress_.emplace(stdout, ProgressOptions{.style = ProgressStyle::log,
+                                              .line_prefix = kLogOnlyPrefix});
   }
   return progress_ ? &*progress_ : nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConsoleLog: a run on stdout and stderr.
+// ConsoleLog: prints a run to stdout and stderr.
 
 #pragma once
 
@@ -13,14 +13,14 @@ namespace convoy {
 
 enum class ConsoleMode {
   normal,
-  quiet,  // the result alone
-  json    // the records and the summary alone, one object per line
+  quiet,  // only the result
+  json    // only the records and the summary, one object per line
 };
 
 struct ConsoleOptions {
   ConsoleMode mode = ConsoleMode::normal;
-  int terminal_width = 0;  // of stdout; 0: it is no terminal
-  /// Whether a launcher keeps a log of what this rank prints, whichever rank it is.
+  int terminal_width = 0;  // of stdout; 0: not a terminal
+  /// Whether a launcher logs what this rank prints, whichever rank it is.
   bool has_log = false;
 };
 

@@ -30,7 +30,7 @@ struct DataArguments {
 
 ExitCode list() {
   fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", "dataset", "image", "train", "test",
-             "what it is; how to get it");
+             "description; how to get it");
   for (const DataSource& source : data_sources()) {
     fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", source.name,
                fmt::format("{}x{}x{}", source.shape.channels, source.shape.height,
@@ -54,7 +54,7 @@ ExitCode get(const DataArguments& arguments) {
        }});
   if (terminal) fmt::print(stderr, "\r\x1b[K");
   if (folder.empty()) {
-    fmt::print("{} is made in memory: there is nothing to get\n", arguments.name);
+    fmt::print("{} is generated in memory: there is nothing to get\n", arguments.name);
   } else {
     fmt::print("{} is in {}\n", arguments.name, printable(folder.string()));
   }
@@ -63,11 +63,11 @@ ExitCode get(const DataArguments& arguments) {
 
 void print_split(const char* name, const SplitCheck& split,
                  const std::vector<std::string>& classes) {
-  fmt::print("{:<6} {} samples, pixels of mean {:.4f} and deviation {:.4f}\n", name,
+  fmt::print("{:<6} {} samples, pixel mean {:.4f}, std {:.4f}\n", name,
              with_commas(split.count), split.pixels.mean, split.pixels.deviation);
   for (std::size_t i = 0; i < split.channels.size() && split.channels.size() > 1; ++i) {
-    fmt::print("       channel {}: mean {:.4f} and deviation {:.4f}\n", i,
-               split.channels[i].mean, split.channels[i].deviation);
+    fmt::print("       channel {}: mean {:.4f}, std {:.4f}\n", i, split.channels[i].mean,
+               split.channels[i].deviation);
   }
   for (std::size_t label = 0; label < classes.size(); ++label) {
     fmt::print("       {:>3} {:<13} {:>8}\n", label, printable(classes[label]),
@@ -78,11 +78,11 @@ void print_split(const char* name, const SplitCheck& split,
 ExitCode check(const DataArguments& arguments) {
   const DataCheck result = check_data({.name = arguments.name, .root = arguments.root});
   fmt::print("{} {}\n", result.name,
-             result.folder.empty() ? "(made in memory)"
+             result.folder.empty() ? "(generated in memory)"
                                    : "in " + printable(result.folder.string()));
   print_split("train", result.train, result.classes);
   print_split("test", result.test, result.classes);
-  fmt::print("all files are whole and as published\n");
+  fmt::print("all files are complete and as published\n");
   return ExitCode::done;
 }
 
@@ -97,11 +97,11 @@ std::vector<std::string> numbers_to(std::size_t count) {
   return names;
 }
 
-/// "4 workers, 60,000 samples in all, ..."
+/// Formats as "4 workers, 60,000 samples in total, ..."
 std::string partition_note(const Parts& parts, std::size_t samples) {
   const std::size_t used = parts.samples();
   std::string text = fmt::format(
-      "{} worker{}, {} samples in all; shortest part {}, longest {}",
+      "{} worker{}, {} samples in total; smallest part {}, largest {}",
       with_commas(parts.count()), parts.count() == 1 ? "" : "s", with_commas(used),
       with_commas(parts.shortest()), with_commas(parts.longest()));
   if (used < samples) {
@@ -141,8 +141,8 @@ ExitCode partition(const PartitionArguments& arguments) {
 
 void add_partition_command(CLI::App& data_command, Action& action) {
   auto arguments = std::make_shared<PartitionArguments>();
-  CLI::App* command =
-      data_command.add_subcommand("partition", "Show which worker holds which labels");
+  CLI::App* command = data_command.add_subcommand(
+      "partition", "Show the samples per label of each worker");
   command->footer(
       "Examples:\n  convoy data partition data.partition=labels -n 4\n"
       "  convoy data partition data=cifar10 data.partition=labels_unscaled -n 5 "
@@ -153,8 +153,9 @@ void add_partition_command(CLI::App& data_command, Action& action) {
       [arguments](const std::string& value) {
         arguments->settings.assignments.push_back("cluster.nproc_per_node=" + value);
       },
-      "workers (ps_async), or micro-batches (cluster.nproc_per_node)");
-  command->add_option("--picture", arguments->picture, "a PNG file to draw it in");
+      "number of workers (ps_async), or of micro-batches (cluster.nproc_per_node)");
+  command->add_option("--picture", arguments->picture,
+                      "PNG file for a picture of the table");
   command->callback(
       [arguments, &action] { action = [arguments] { return partition(*arguments); }; });
 }
@@ -168,33 +169,33 @@ void add_data_command(CLI::App& app, Action& action) {
   command->require_subcommand(1);
   command->footer("Example:\n  convoy data list\n");
 
-  CLI::App* list_command = command->add_subcommand("list", "What datasets there are");
+  CLI::App* list_command = command->add_subcommand("list", "List the datasets");
   list_command->footer("Example:\n  convoy data list\n");
   list_command->callback([&action] { action = list; });
 
-  CLI::App* get_command =
-      command->add_subcommand("get", "Bring a dataset onto this machine, verified");
+  CLI::App* get_command = command->add_subcommand(
+      "get", "Download or copy a dataset to this machine and verify it");
   get_command->footer(
       "Examples:\n  convoy data get mnist\n"
       "  convoy data get mnist --from /mnt/datasets/mnist\n"
       "  convoy data get mnist --from https://example.org/mnist\n"
       "  convoy data get cifar10 --from cifar-10-binary.tar.gz\n"
       "  convoy data get svhn --from /mnt/datasets/svhn\n");
-  get_command->add_option("name", arguments->name, "a dataset")->required();
+  get_command->add_option("name", arguments->name, "name of the dataset")->required();
   get_command->add_option("--from", arguments->from,
-                          "a folder, .tgz, .tar.gz or URL that holds its files, plain "
+                          "folder, .tgz, .tar.gz or URL that contains its files, plain "
                           "or .gz");
   get_command->add_option("--to", arguments->to,
-                          "the folder to put it in (the user's cache)");
+                          "destination folder (default: in the user's cache)");
   get_command->callback(
       [arguments, &action] { action = [arguments] { return get(*arguments); }; });
 
   CLI::App* check_command =
       command->add_subcommand("check", "Check a dataset's files, counts and pixels");
   check_command->footer("Example:\n  convoy data check fashion_mnist\n");
-  check_command->add_option("name", arguments->name, "a dataset")->required();
+  check_command->add_option("name", arguments->name, "name of the dataset")->required();
   check_command->add_option("--root", arguments->root,
-                            "where its files are (searched for)");
+                            "folder of its files (default: searched for)");
   check_command->callback(
       [arguments, &action] { action = [arguments] { return check(*arguments); }; });
 

@@ -32,8 +32,8 @@ struct EvalArguments {
   SettingArguments settings;
 };
 
-/// What the command line says of the cluster. How many ranks and threads trained does not
-/// matter.
+/// Returns the cluster settings of the command line. The number of ranks and threads of
+/// the training does not matter.
 ClusterSettings own_cluster(const SettingArguments& settings) {
   SettingArguments own;
   std::ranges::copy_if(
@@ -42,7 +42,7 @@ ClusterSettings own_cluster(const SettingArguments& settings) {
   return own.resolve().cluster;
 }
 
-/// Settings that the checkpoint was trained with, then what the command line says.
+/// Returns the settings of the checkpoint's run, overridden by the command line.
 Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
   SettingArguments all = arguments.settings;
   all.run_config = checkpoint / kConfigFile;
@@ -51,7 +51,7 @@ Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoin
   return settings;
 }
 
-/// What was evaluated, of which step, and with which weights.
+/// An evaluated checkpoint.
 struct EvaluatedCheckpoint {
   fs::path checkpoint;
   std::uint64_t step;
@@ -85,7 +85,7 @@ std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& sett
   json["model"] = settings.model.name;
   json["data"] = settings.data.name;
   json["weights_sha256"] = evaluated.weights;
-  // A path may be anything, JSON only UTF-8.
+  // A path may contain any bytes, JSON only UTF-8.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
   return json.dump(2, ' ', false, replace) + "\n";
 }
@@ -109,7 +109,7 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
   return names;
 }
 
-/// What all ranks do, of which the first writes and prints.
+/// What all ranks do; only the first writes and prints.
 ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
                       const EvalTarget& target, Comm& comm) {
   const EvaluatedCheckpoint evaluated =
@@ -140,7 +140,7 @@ ExitCode eval(const EvalArguments& arguments,
     return launch_ranks(settings, placement, command_line, /*quietly=*/false);
   }
   if (placement.role == ProcessRole::rank) {
-    return join_and_work(settings, placement,
+    return join_and_work(settings, placement, job_callbacks(),
                          [&](const Settings& own, Comm& comm, Membership&) {
                            return eval_as_rank(arguments, own, target, comm);
                          });
@@ -160,15 +160,16 @@ void add_eval_command(CLI::App& app, Action& action,
       "Examples:\n"
       "  convoy eval runs/NAME\n"
       "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n"
-      "  convoy eval -n 4 runs/NAME --predictions said.csv   on four processes\n");
+      "  convoy eval -n 4 runs/NAME --predictions predictions.csv   on four processes\n");
   command
       ->add_option("target", arguments->target,
                    "a run's folder, a checkpoint, or s3://bucket/prefix/run")
       ->required();
-  command->add_option("--out", arguments->out,
-                      "folder for eval.json and confusion.png (the run's folder)");
+  command->add_option(
+      "--out", arguments->out,
+      "folder for eval.json and confusion.png (default: the run's folder)");
   command->add_option("--predictions", arguments->predictions,
-                      "a CSV file with what was said of each sample");
+                      "CSV file for the prediction of each sample");
   add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   command->callback([arguments, command_line, &action] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EvalTarget: the checkpoint that `convoy eval` was told, here while this object is: one
-// in object storage is brought into a folder that goes with it.
+// EvalTarget: the checkpoint that `convoy eval` evaluates. A checkpoint in object storage
+// is downloaded into a temporary folder that lives as long as this object.
 
 #pragma once
 
@@ -16,13 +16,13 @@ namespace convoy {
 
 class EvalTarget {
  public:
-  /// `on_damaged` hears of newer checkpoints of a run that are not whole. Throws
-  /// InputError if there is none.
+  /// `on_damaged` is called for newer checkpoints of the run that are damaged. Throws
+  /// InputError if there is no complete one.
   EvalTarget(const std::string& name, const OnDamaged& on_damaged);
 
   const std::filesystem::path& checkpoint() const { return checkpoint_; }
 
-  /// For what is written about it.
+  /// The default folder for the results.
   const std::filesystem::path& folder() const { return folder_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// convoy: the command line. Commands and flags only; the work is in the library.
+// convoy: the command line. It only has commands and flags; the library does the work.
 
 #include <poll.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ ExitCode fail(ExitCode code, const char* kind, const std::string& what) {
   return code;
 }
 
-/// By fmt, when stdout takes no more; by std::thread; by std::filesystem.
+/// Thrown by fmt if stdout cannot be written, by std::thread, and by std::filesystem.
 ExitCode fail_as_system(const std::system_error& error) {
   const ExitCode code = ExitCode::cannot_read_write;
   if (std::ferror(stdout) != 0) return fail(code, "cannot write", error.what());
@@ -41,20 +41,20 @@ ExitCode fail_as_system(const std::system_error& error) {
   return fail(code, "the system refused", error.what());
 }
 
-/// Whether whoever read the output has gone: a pipe's other end is closed.
+/// Whether the reader of the output has closed the pipe.
 bool reader_is_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/// Whether something printed has not arrived. A run does not end because nobody reads, so
-/// that a reader that went away is not counted.
+/// Whether output could not be written. A closed pipe does not count, because a run does
+/// not end when its output is no longer read.
 bool has_lost_output() {
   const bool flushed = std::fflush(stdout) == 0;
   return (!flushed || std::ferror(stdout) != 0) && !reader_is_gone();
 }
 
-/// CLI11 says only that a command is required.
+/// Names an unknown command; CLI11 only says that a command is required.
 void say_unknown_command(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining();
   if (unknown.empty() || !app.get_subcommands().empty()) return;
@@ -68,7 +68,7 @@ void say_unknown_command(const CLI::App& app) {
                nearest.empty() ? "" : "; nearest: ", nearest.c_str());
 }
 
-/// --help, --version, or what is wrong with the command line.
+/// Prints --help, --version, or what is wrong with the command line.
 ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out, err;
   const bool asked_for_text = app.exit(error, out, err) == 0;
@@ -105,7 +105,8 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace convoy;
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error, and no end
+  // A write beyond the file size limit is an error, not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   const auto code = [&] {
     try {
       return run(argc, argv);
@@ -114,9 +115,9 @@ int main(int argc, char** argv) {
     } catch (const PeerError& error) {
       return fail(ExitCode::peer_unreachable, "lost a peer", error.what());
     } catch (const std::bad_alloc&) {
-      return fail(
-          ExitCode::cannot_read_write, "out of memory",
-          "the system gave no more; less data or a smaller train.batch_size may help");
+      return fail(ExitCode::cannot_read_write, "out of memory",
+                  "memory could not be allocated; less data or a smaller "
+                  "train.batch_size may help");
     } catch (const std::system_error& error) {
       return fail_as_system(error);
     } catch (const std::exception& error) {

@@ -20,7 +20,7 @@ struct ModelsArguments {
   bool as_json = false;
 };
 
-Model usual_model(const ModelEntry& entry, int classes) {
+Model default_image_model(const ModelEntry& entry, int classes) {
   return entry.make(entry.usual_input, classes);
 }
 
@@ -40,7 +40,7 @@ json layer_json(const LayerInfo& layer) {
 }
 
 json model_json(const ModelEntry& entry, int classes) {
-  const Model model = usual_model(entry, classes);
+  const Model model = default_image_model(entry, classes);
   json layers = json::array();
   for (const LayerInfo& layer : describe(model)) layers.push_back(layer_json(layer));
   return {{"name", entry.name},
@@ -56,7 +56,7 @@ void print_layers(const ModelEntry& entry, int classes) {
   fmt::print("{:<8} {:<12} {:>12} {:>12} {:>14} {:>12}\n", "name", "layer", "output",
              "parameters", "FLOPs/image", "bytes/image");
   std::size_t parameters = 0, flops = 0, bytes = 0;
-  for (const LayerInfo& layer : describe(usual_model(entry, classes))) {
+  for (const LayerInfo& layer : describe(default_image_model(entry, classes))) {
     const std::size_t layer_bytes = layer.dst().size() * sizeof(float);
     fmt::print("{:<8} {:<12} {:>12} {:>12} {:>14} {:>12}\n", layer.name, layer.kind,
                shape_text(layer.dst()), with_commas(layer.parameters()),
@@ -68,15 +68,15 @@ void print_layers(const ModelEntry& entry, int classes) {
   fmt::print("{:<8} {:<12} {:>12} {:>12} {:>14} {:>12}\n", "total", "", "",
              with_commas(parameters), with_commas(flops), with_commas(bytes));
   fmt::print(
-      "\nFLOPs and bytes are of one image's forward pass, layer by layer; a training\n"
+      "\nFLOPs and bytes are those of one image's forward pass; a training\n"
       "step takes about three times the FLOPs.\n");
 }
 
 void print_list(int classes) {
-  fmt::print("{:<10} {:>12} {:>10}  {}\n", "model", "parameters", "input", "what it is");
+  fmt::print("{:<10} {:>12} {:>10}  {}\n", "model", "parameters", "input", "description");
   for (const ModelEntry& entry : model_entries()) {
     const std::size_t parameters =
-        build_layout(usual_model(entry, classes)).parameter_count();
+        build_layout(default_image_model(entry, classes)).parameter_count();
     fmt::print("{:<10} {:>12} {:>10}  {}\n", entry.name, with_commas(parameters),
                shape_text(entry.usual_input), entry.description);
   }
@@ -109,14 +109,15 @@ ExitCode models(const ModelsArguments& arguments) {
 void add_models_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ModelsArguments>();
   CLI::App* command =
-      app.add_subcommand("models", "List the models, or one layer by layer");
+      app.add_subcommand("models", "List the models, or the layers of one");
   command->footer(
       "Examples:\n  convoy models\n  convoy models lenet5\n"
       "  convoy models cnn1 --classes 100 --json\n");
-  command->add_option("name", arguments->name, "a model; without it, all are listed");
+  command->add_option("name", arguments->name,
+                      "name of a model; without it, all are listed");
   command->add_option("--classes", arguments->classes, "number of classes (10)")
       ->check(CLI::Range(1, 1'000'000));
-  command->add_flag("--json", arguments->as_json, "as JSON");
+  command->add_flag("--json", arguments->as_json, "print JSON");
   command->callback(
       [arguments, &action] { action = [arguments] { return models(*arguments); }; });
 }

@@ -12,10 +12,9 @@ namespace convoy {
 void add_setting_flags(CLI::App& command, SettingArguments& arguments) {
   command.add_option("settings", arguments.assignments,
                      "settings as name=value; see docs/settings.md");
-  // One file each: without that it would take the settings after it for files.
+  // One file per flag; otherwise CLI11 would take the settings after it for files.
   command
-      .add_option("--config", arguments.files,
-                  "a YAML file with settings; may be repeated")
+      .add_option("--config", arguments.files, "YAML file with settings; may be repeated")
       ->allow_extra_args(false);
   arguments.warn = [](const std::string& text) {
     fmt::print(stderr, "convoy: {}\n", printable(text));

@@ -28,8 +28,8 @@ struct SimulateArguments {
   bool predict = false, dry_run = false, quiet = false;
 };
 
-/// A time that is to be measured becomes the number that it is, and so part of the run's
-/// settings: these repeat it.
+/// Replaces a time that has to be measured by the measured number, so that the run's
+/// settings repeat it.
 Settings with_measured_time(Settings settings) {
   if (settings.sim.compute_ms != "measure") return settings;
   const StepBenchResult result = bench_step(settings, {.seconds = 1});
@@ -67,26 +67,27 @@ void add_prediction(CLI::App& command, SimulateArguments& arguments) {
   PredictOptions& prediction = arguments.prediction;
   CLI::Option* predict = command.add_flag(
       "--predict", arguments.predict,
-      "no training: the scaling curve of every strategy, from a profile of this machine");
-  command.add_option("--nodes", prediction.nodes, "how many machines (1,2,4,...,1024)")
+      "do not train; predict how every strategy scales, from a profile of this machine");
+  command.add_option("--nodes", prediction.nodes, "numbers of machines (1,2,4,...,1024)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 16))
       ->needs(predict);
   command
       .add_option("--profile", prediction.profile,
-                  "a file: read if it is there, else measured and written")
+                  "profile file: read if it exists, else measured and written")
       ->needs(predict);
   command
-      .add_flag("--weak", prediction.weak,
-                "train.batch_size is of one node: more nodes, larger batch")
+      .add_flag("--weak", prediction.weak, "weak scaling: train.batch_size is per node")
       ->needs(predict);
   command
       .add_option("--at-once", prediction.at_once,
-                  "ranks that compute at once while measuring (those of a node)")
+                  "ranks that compute at once while measuring (default: those of a node)")
       ->check(CLI::Range(1, 64))
       ->needs(predict);
-  command.add_option("--seconds", prediction.seconds, "how long to measure a pass (2)")
+  command
+      .add_option("--seconds", prediction.seconds,
+                  "measuring time per pass in seconds (2)")
       ->check(CLI::Range(0.01, 3600.0))
       ->needs(predict);
 }
@@ -97,7 +98,7 @@ void add_simulate_command(CLI::App& app, Action& action,
                           const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<SimulateArguments>();
   CLI::App* command = app.add_subcommand(
-      "simulate", "Train on a virtual cluster, or predict what one would do");
+      "simulate", "Train on a virtual cluster, or predict how training scales");
   command->footer(
       "Examples:\n"
       "  convoy simulate -n 1000 experiment=fashion_async inject.delay=30\n"
@@ -109,7 +110,7 @@ void add_simulate_command(CLI::App& app, Action& action,
   add_cluster_flags(*command, arguments->settings);
   add_prediction(*command, *arguments);
   command->add_flag("--dry-run", arguments->dry_run,
-                    "print the resolved settings and the plan, train nothing");
+                    "print the resolved settings and the plan without training");
   command->add_flag("--quiet", arguments->quiet, "print only the result");
   command->add_flag("--json", arguments->prediction.as_json,
                     "print JSON: the records and the summary, or the prediction");

@@ -26,8 +26,8 @@ struct TrainArguments {
   bool dry_run = false, quiet = false, as_json = false;
 };
 
-/// The settings of this process: a rank gets them from its launcher, as they were
-/// resolved there.
+/// Returns the settings of this process; a rank gets the resolved settings from its
+/// launcher.
 ResumedSettings settings_of(const TrainArguments& arguments,
                             const Environment& environment) {
   if (!has_given_settings(environment)) return resume_settings(arguments.settings);
@@ -45,7 +45,7 @@ void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode) {
   }
   if (mode != ConsoleMode::normal) return;
   for (const std::string& note : resumed.notes) fmt::print("{}\n", printable(note));
-  std::fflush(stdout);  // before what ranks print
+  std::fflush(stdout);  // before the output of ranks
 }
 
 ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& command) {
@@ -71,7 +71,7 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
       return launch_ranks(settings, placement, command,
                           mode_of(arguments) != ConsoleMode::normal);
     case ProcessRole::rank:
-      return join_and_train(settings, placement, view);
+      return join_and_train(settings, placement, job_callbacks(), view);
     case ProcessRole::alone:
       break;
   }
@@ -91,17 +91,17 @@ void add_train_command(CLI::App& app, Action& action,
       "  convoy train model=cnn1 data=mnist train.epochs=2 optimizer.lr=0.05\n"
       "  convoy train -n 4 model=vgg11 data=cifar10    on four processes\n"
       "  convoy train --config runs/NAME/config.yaml   repeats a run\n"
-      "  convoy train train.resume=runs/NAME           goes on with one\n\n" +
+      "  convoy train train.resume=runs/NAME           resumes one\n\n" +
       settings_help(known_names()));
   add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   command->add_flag("--dry-run", arguments->dry_run,
-                    "print the resolved settings and the plan, train nothing");
-  CLI::Option* quiet = command->add_flag(
-      "--quiet", arguments->quiet, "print only the result; warnings and errors as ever");
+                    "print the resolved settings and the plan without training");
+  CLI::Option* quiet = command->add_flag("--quiet", arguments->quiet,
+                                         "print only the result, warnings and errors");
   command
       ->add_flag("--json", arguments->as_json,
-                 "print one JSON object a line: the records, at last the summary")
+                 "print one JSON object per line: the records, then the summary")
       ->excludes(quiet);
   command->callback([arguments, command_line, &action] {
     action = [arguments, command_line] { return train(*arguments, command_line); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `convoy --version` prints.
+// The text of `convoy --version`.
 
 #pragma once
 

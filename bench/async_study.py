@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The study of asynchronous SGD under the virtual clock, beside the published numbers.
+"""The study of asynchronous SGD under the virtual clock, next to the published numbers.
 
   bench/async_study.py [--only GROUP,...] [--seeds N] [--jobs N] [--out FOLDER] [--quick]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What checkpoints cost: a run with one every so many steps beside the same run with none.
+"""What checkpoints cost: a run with one every few steps, compared with the same run with none.
 
-Whole runs differ by more than a checkpoint costs on a machine with neighbours. So the cost is also taken
+Whole runs differ by more than a checkpoint costs on a shared machine. So the cost is also taken
 from within a run: what the steps while one is written take more than the steps after them, and what saving
 itself blocks. Written to bench/results by default.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""All-reduce of convoy beside Gloo's own and PyTorch's, between processes of this machine.
+"""All-reduce of convoy compared with Gloo's own and PyTorch's, between processes of this machine.
 
   bench/compare_collective.py [--ranks 2] [--bytes 4096,1048576,36900000] [--rounds 5]
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Peak resident memory of a training process, convoy's beside PyTorch's.
+"""Peak resident memory of a training process, convoy's compared with PyTorch's.
 
   bench/compare_memory.py [vgg11:256 resnet18_cifar:128 ...]
 
-Each runs a few steps in a process of its own, on two threads.
+Each runs a few steps in its own process, on two threads.
 """
 
 import json

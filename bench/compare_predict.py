@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicted beside measured step times.
+"""Predicted step times compared with measured ones.
 
   bench/compare_predict.py [--models NAMES] [--ranks NUMBERS] [--link RATE]
                            [--rounds N] [--seconds S] [--output FILE]
@@ -28,7 +28,7 @@ CONVOY = ROOT / "build" / "convoy"
 HOSTS = ROOT / "tests" / "two_hosts.sh"
 STRATEGIES = ("gather_scatter", "all_reduce", "ddp")
 BATCH = 64
-# Images as each model usually has them, made up, so that nothing has to be there.
+# Generated images of each model's usual shape, so that no dataset is needed.
 IMAGES = {"lenet5": (1, 28), "cnn1": (1, 28), "vgg11": (3, 32)}
 LINK_LATENCY_US = 30  # not measured: about what a pair of namespaces takes
 
@@ -89,7 +89,7 @@ def run_on_hosts(command, rate):
 
 
 def compare(model, ranks, options, link=None):
-    """Rows of one model on so many ranks."""
+    """Rows of one model on that many ranks."""
     strategies = ("single",) if ranks == 1 else STRATEGIES
     pairs = {name: [] for name in strategies}
     for _ in range(options.rounds):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Updates a second of convoy's asynchronous parameter server beside PyTorch's over RPC.
+"""Updates per second of convoy's asynchronous parameter server, compared with PyTorch's over RPC.
 
   bench/compare_ps.py [--workers 2] [--batch 32] [--steps 8000] [--rounds 5]
 
@@ -101,7 +101,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--data", default="fashion_mnist", help="of convoy; PyTorch's is made up")
+    parser.add_argument("--data", default="fashion_mnist", help="of convoy; PyTorch uses generated images")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=8000, help="of each measurement of convoy")
     parser.add_argument("--seconds", type=float, default=5, help="of each of PyTorch")

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Step time of convoy's strategies beside PyTorch's, on 2 ranks of one thread, alternately.
+"""Step time of convoy's strategies compared with PyTorch's, on 2 ranks of one thread, alternately.
 
   bench/compare_ranks.py [--models vgg11,lenet5] [--batch 64] [--ranks 2] [--rounds 5]
 
 A round runs, for each way to train (single on one rank; gather_scatter, all_reduce and ddp on
 several), convoy, PyTorch over Gloo, and convoy again, whose time is the mean of its two.
 Ratios are taken round by round; the table shows the median with the smallest and largest.
-"scaling" is convoy's single over that strategy, in the same round. Batches are made up; the
+"scaling" is convoy's single over that strategy, in the same round. Batches are generated; the
 batch is that of all ranks together.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Step time of convoy beside PyTorch, alternately, in one go.
+"""Step time of convoy compared with PyTorch, alternately, in one session.
 
   bench/compare_step.py [--models lenet5,resnet18@32] [--batches 64] [--threads 1,2]
                         [--rounds 7]

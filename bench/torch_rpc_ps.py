@@ -7,7 +7,7 @@
 As PyTorch's tutorials write it: the server holds model and optimizer behind a lock; each
 trainer computes the gradients of a batch and calls the server once, which makes an update of
 them and answers with the parameters. Over TensorPipe, every process with one thread, LeNet-5
-on made-up images of Fashion-MNIST's shape that are already in memory, SGD with momentum.
+on generated images of Fashion-MNIST's shape that are already in memory, SGD with momentum.
 
 As the tutorial has it, the answer is the model itself (--form model). Tuned as its users
 would: gradients and parameters travel as one list of tensors a call, and

@@ -6,7 +6,7 @@
 
 What a user of PyTorch writes: SGD on a new permutation every epoch, the last batch as it
 comes. Reads convoy's data files; prints one line of JSON. With --keep every epoch's end stays
-in FOLDER, and a training that was stopped goes on from the last.
+in FOLDER, and a training that was stopped resumes from the last.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 
 One process per suite instead of one per test saves the start of thousands of processes. The
 suites that took longest in the last run start first, so that none of them is left to the end;
-their times are kept beside the program. The last line is "N passed, N failed, N skipped"; the
+their times are stored next to the program. The last line is "N passed, N failed, N skipped"; the
 exit code is 1 if a test failed or a process ended otherwise.
 """
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
   throw InputError(InputKind::data, {.where = where,
                                      .found = found,
                                      .expected = "a .tgz with the dataset's files",
-                                     .hint = "bring it again, or from elsewhere"});
+                                     .hint = "get it again, or from another source"});
 }
 
 class Reader {
@@ -50,7 +50,7 @@ class Reader {
     return entry;
   }
 
-  /// The content of the entry last returned.
+  /// Returns the content of the entry that was returned last.
   std::vector<std::byte> content(std::size_t limit) {
     std::vector<std::byte> bytes;
     std::array<std::byte, kBlock> block;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Archive: files out of a .tgz or .tar.gz, by libarchive, without unpacking it to disk.
+// Archive: reads files from a .tgz or .tar.gz through libarchive, without unpacking it to
+// disk.
 
 #pragma once
 
@@ -14,10 +15,10 @@
 
 namespace convoy {
 
-/// The content of those entries whose last name is one of `files`, by that name.
+/// Returns the content of the entries whose file name is in `files`, by that name.
 ///
-/// Throws InputError: `storage` if it cannot be opened, `data` if it is no archive, is
-/// damaged, or an entry is longer than the file should be.
+/// Throws InputError: `storage` if the archive cannot be opened, `data` if the file is
+/// not an archive, is damaged, or contains an entry longer than its limit.
 std::map<std::string, std::vector<std::byte>> read_archive(
     const std::filesystem::path& archive, const std::vector<DataFile>& files);
 

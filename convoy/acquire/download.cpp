@@ -24,7 +24,8 @@ struct FreeCurl {
 };
 using Curl = std::unique_ptr<CURL, FreeCurl>;
 
-/// What arrives, and why it was refused. Exceptions must not cross libcurl.
+/// The received bytes, and why the transfer was refused. Exceptions must not cross
+/// libcurl.
 struct Arrival {
   const DownloadOptions& options;
   std::vector<std::byte> bytes{};
@@ -63,7 +64,7 @@ void configure(CURL* curl, const std::string& url, Arrival& arrival, char* error
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);  // an error page is no content
+  curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);  // an error page is not content
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kStallSeconds);

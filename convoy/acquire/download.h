@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Download: the content of a URL (http, https, file), by libcurl.
+// Download: fetches the content of a URL (http, https, file) through libcurl.
 
 #pragma once
 
@@ -13,14 +13,15 @@
 namespace convoy {
 
 struct DownloadOptions {
-  std::size_t limit;                                // more bytes than this are refused
-  std::function<void(std::size_t bytes)> progress;  // so far; may be empty, may throw
+  std::size_t limit;  // more bytes than this are refused
+  /// Bytes so far; may be empty, may throw.
+  std::function<void(std::size_t bytes)> progress;
 };
 
-/// The content, or nothing if the server says that there is no such thing.
+/// Returns the content, or nothing if the server has no such file.
 ///
-/// Throws InputError of kind `storage` if the server cannot be reached, stalls for half a
-/// minute, answers with an error or breaks off.
+/// Throws InputError of kind `storage` if the server cannot be reached, sends nothing for
+/// 30 seconds, answers with an error, or closes the connection early.
 std::optional<std::vector<std::byte>> download(const std::string& url,
                                                const DownloadOptions& options);
 

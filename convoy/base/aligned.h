@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AlignedBuffer: memory for numbers, on a cache line, zero at first, fixed in size. A
-// large buffer begins at a large page and asks the system for large pages.
+// AlignedBuffer: fixed-size memory for numbers, aligned to a cache line and initialized
+// to zero. A large buffer is aligned to a huge page and asks the system for huge pages.
 
 #pragma once
 
@@ -25,7 +25,7 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
 
-  /// Throws std::bad_alloc when there is no memory.
+  /// Throws std::bad_alloc if memory cannot be allocated.
   explicit AlignedBuffer(std::size_t size)
       : data_(static_cast<T*>(::operator new(size * sizeof(T), alignment(size))),
               Free{alignment(size)}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time, as the machine counts it or as a simulation does.
+// Clocks: the machine's, and that of a simulation.
 
 #pragma once
 
@@ -8,22 +8,22 @@
 
 namespace convoy {
 
-/// The machine's clock that never jumps.
+/// The machine's monotonic clock.
 using Steady = std::chrono::steady_clock;
 
-/// As a setting has it, for those who wait.
+/// Converts the seconds of a setting to milliseconds.
 inline std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1e3));
 }
 
-/// Where time comes from.
+/// A source of time.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual double seconds() const = 0;
 };
 
-/// The machine's own, which never goes back.
+/// The machine's monotonic clock.
 class SteadyClock final : public Clock {
  public:
   double seconds() const override {
@@ -34,18 +34,18 @@ class SteadyClock final : public Clock {
 
 inline const SteadyClock kSteadyClock;
 
-/// Goes on when it is told to.
+/// A clock that advances only when it is set.
 class VirtualClock final : public Clock {
  public:
   double seconds() const override { return seconds_; }
-  /// Never back.
+  /// Requires: not earlier than now.
   void advance_to(double seconds) { seconds_ = seconds > seconds_ ? seconds : seconds_; }
 
  private:
   double seconds_ = 0;
 };
 
-/// Seconds since it was made or last restarted.
+/// Measures the seconds since it was made or last restarted.
 class Stopwatch {
  public:
   Stopwatch() : Stopwatch(kSteadyClock) {}

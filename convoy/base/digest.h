@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Digest: a checksum of bytes that come in pieces (by OpenSSL's libcrypto).
+// Digest: a checksum of bytes that are added in pieces (OpenSSL's libcrypto).
 
 #pragma once
 
@@ -23,7 +23,7 @@ class Digest {
 
   void add(std::span<const std::byte> bytes);
 
-  /// The digest of everything added. Call it once, last.
+  /// Returns the digest of all added bytes. Called once, last.
   std::vector<std::byte> finish();
 
  private:
@@ -31,7 +31,7 @@ class Digest {
   std::unique_ptr<Context> context_;
 };
 
-/// Two lower-case digits per byte.
+/// Formats two lower-case digits per byte.
 std::string hex(std::span<const std::byte> bytes);
 
 }  // namespace convoy

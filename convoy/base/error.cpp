@@ -12,7 +12,7 @@
 namespace convoy {
 namespace {
 
-/// Names and values come from files, which may have escape codes in them.
+/// Names and values come from files, which may contain escape sequences.
 std::string describe(const Fault& fault) {
   std::string text =
       fault.where + "\n  found:    " + fault.found + "\n  expected: " + fault.expected;

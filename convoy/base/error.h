@@ -6,8 +6,8 @@
 //   PeerError   the cluster: a rank that died, or a message that never came
 //   check()     us: a broken invariant, which is a bug and ends the process
 //
-// Library code prints nothing and never exits, save for a failed check(). main()
-// alone turns an exception into text and an exit code.
+// Library code neither prints nor exits, except in a failed check(). Only main() turns an
+// exception into text and an exit code.
 
 #pragma once
 
@@ -25,13 +25,13 @@ struct Fault {
   std::string hint;      // what to try: "nearest name: train.epochs"
 };
 
-/// Which sort of input it was. It decides the exit code (exit_code.h).
+/// The kind of input. It decides the exit code (exit_code.h).
 enum class InputKind {
   usage,     // the command line
   settings,  // a setting's name or value
   data,      // the content of a dataset or checkpoint
   storage,   // a file or folder that cannot be read or written
-  admission  // a job's token, or a rank of it that is taken
+  admission  // a job's token, or a rank that is already taken
 };
 
 /// Bad input. Retrying without changing the input cannot help.
@@ -45,14 +45,14 @@ class InputError : public std::runtime_error {
   InputKind kind_;
 };
 
-/// The error of a failed system call on `path`; `errno_value` says why.
+/// Makes the error of a failed system call on `path`; `errno_value` says why.
 InputError storage_error(const std::string& path, const std::string& attempted,
                          int errno_value);
 
-/// The rank of a PeerError when an answer of any rank was expected.
+/// The rank of a PeerError if an answer from any rank was expected.
 inline constexpr int kAnyRank = -1;
 
-/// A rank that did not answer. The Comm it came from is of no further use.
+/// A rank that did not answer. The Comm that threw it cannot be used any more.
 class PeerError : public std::runtime_error {
  public:
   PeerError(int rank, const std::string& what_we_waited_for);
@@ -63,7 +63,7 @@ class PeerError : public std::runtime_error {
   int rank_;
 };
 
-/// Ends the process, naming the caller's line, unless `holds`.
+/// Ends the process, naming the caller's line, unless `holds` is true.
 ///
 /// Input never reaches a check: a user who can trigger one has found a bug.
 void check(bool holds, std::string_view claim, const char* file = __builtin_FILE(),

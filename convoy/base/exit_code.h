@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ExitCode: how a command ended, for scripts. Part of the public contract. kExitCodes is
-// the one table of their meanings: messages take it, and docs/design.md is compared with
-// it by a test.
+// ExitCode: how a command ended, for scripts. The codes are part of the public contract.
+// kExitCodes is the only table of their meanings: messages use it, and a test compares
+// docs/design.md with it.
 
 #pragma once
 
@@ -49,13 +49,14 @@ inline constexpr std::array kExitCodes = {
     ExitCodeMeaning{ExitCode::stopped, "stopped on request",
                     " (Ctrl-C, SIGTERM, SIGUSR1, `train.max_minutes`), at a step's end, "
                     "with a checkpoint"},
-    ExitCodeMeaning{ExitCode::not_admitted, "not admitted",
-                    " to the job: no token, another token, or a place that is taken"},
+    ExitCodeMeaning{
+        ExitCode::not_admitted, "not admitted",
+        " to the job: no token, another token, or a rank that is already taken"},
     ExitCodeMeaning{ExitCode::bad_settings, "bad settings"},
     ExitCodeMeaning{ExitCode::diverged, "diverged: the loss is not finite"},
     ExitCodeMeaning{ExitCode::interrupted_twice, "interrupted twice"}};
 
-/// The row of a number; null if convoy never ends with it.
+/// Returns the row of a code, or null if convoy never exits with it.
 constexpr const ExitCodeMeaning* find_exit_code(std::int64_t number) {
   const auto* const row = std::ranges::find(
       kExitCodes, number,
@@ -63,7 +64,7 @@ constexpr const ExitCodeMeaning* find_exit_code(std::int64_t number) {
   return row == kExitCodes.end() ? nullptr : row;
 }
 
-/// The code that another process has sent. A number that is none is a bug of its sender.
+/// Converts a code sent by another process. An unknown code is a bug of the sender.
 constexpr ExitCode exit_code_of(std::int64_t number) {
   const ExitCodeMeaning* const row = find_exit_code(number);
   return row ? row->code : ExitCode::bug;

@@ -24,8 +24,8 @@ InputError bad_json(const JsonSource& source, std::string found) {
            .hint = source.hint}};
 }
 
-/// Counts brackets outside strings: of a text that is no JSON it may find more or fewer
-/// levels than there are, and the parser refuses that.
+/// Counts brackets outside strings. For text that is not JSON the count may be wrong, but
+/// then the parser refuses the text.
 bool is_nested_deeper(std::string_view text, int most) {
   int level = 0;
   bool in_string = false;
@@ -45,13 +45,14 @@ bool is_nested_deeper(std::string_view text, int most) {
   return false;
 }
 
-/// The parser makes such a number unsigned; one that was never text may be signed.
+/// The parser stores such a number as unsigned; a number that was never parsed may be
+/// signed.
 bool is_whole(const json& value) {
   return value.is_number_unsigned() ||
          (value.is_number_integer() && value.get<std::int64_t>() >= 0);
 }
 
-/// A value as a message shows it.
+/// Formats a value for a message.
 std::string shown_value(const json& value) {
   constexpr std::size_t kLongest = 60;
   const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -68,14 +69,14 @@ json parse_json(std::string_view text, const JsonSource& source) {
     throw bad_json(source,
                    fmt::format("JSON nested more than {} levels deep", kMostJsonLevels));
   }
-  // To nlohmann's parser a zero byte is the end of the text, whatever comes after it.
+  // nlohmann's parser takes a zero byte for the end of the text, whatever follows it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    throw bad_json(source, fmt::format("no JSON at byte {}", zero + 1));
+    throw bad_json(source, fmt::format("invalid JSON at byte {}", zero + 1));
   }
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
-    throw bad_json(source, fmt::format("no JSON at byte {}", error.byte));
+    throw bad_json(source, fmt::format("invalid JSON at byte {}", error.byte));
   } catch (const json::exception&) {
     throw bad_json(source, "a number beyond 64 bits");
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Foreign JSON: files that anybody may have written. parse_json is the only way in: depth
-// and size are bounded before anything is built, so that no text overflows the stack.
-// JsonObject reads fields, and refuses by name those that are missing or of another type.
+// Untrusted JSON. All JSON files are read by parse_json, which limits depth and size
+// before it builds anything, so that no text overflows the stack. JsonObject reads
+// fields, and refuses by name those that are missing or have another type.
 
 #pragma once
 
@@ -17,14 +17,14 @@ namespace convoy {
 inline constexpr int kMostJsonLevels = 64;
 inline constexpr std::size_t kMostJsonBytes = std::size_t{1} << 26;
 
-/// What the refusal of a text says besides what was found.
+/// What the error message says besides what was found.
 struct JsonSource {
   std::string where;  // the file
   std::string expected = "JSON";
   std::string hint = "";
 };
 
-/// Throws InputError of kind `data` for what is no JSON, is nested more than
+/// Throws InputError of kind `data` for text that is not JSON, is nested more than
 /// kMostJsonLevels deep, or has more than kMostJsonBytes.
 nlohmann::ordered_json parse_json(std::string_view text, const JsonSource& source);
 
@@ -32,7 +32,7 @@ nlohmann::ordered_json parse_json(std::string_view text, const JsonSource& sourc
 /// and the field: "state.json: course.plateau.factor".
 class JsonObject {
  public:
-  /// Refuses what is no object.
+  /// Throws unless it is an object.
   JsonObject(const nlohmann::ordered_json& json, JsonSource source);
 
   bool contains(std::string_view name) const;
@@ -40,15 +40,15 @@ class JsonObject {
   JsonObject object(std::string_view name) const;
   std::string text(std::string_view name) const;
   bool boolean(std::string_view name) const;
-  /// A number that is finite.
+  /// Returns a finite number.
   double number(std::string_view name) const;
-  /// A number above 0.
+  /// Returns a number above 0.
   double positive(std::string_view name,
                   double most = std::numeric_limits<double>::max()) const;
   std::uint64_t whole(
       std::string_view name, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
-  /// As whole(), where the program has an int.
+  /// As whole(), for an int.
   int count(std::string_view name) const;
 
   [[noreturn]] void refuse(std::string_view name, const std::string& expected) const;
@@ -56,7 +56,7 @@ class JsonObject {
  private:
   const nlohmann::ordered_json& json_;
   JsonSource source_;
-  std::string prefix_;  // of the fields' names
+  std::string prefix_;  // of the field names
 };
 
 }  // namespace convoy

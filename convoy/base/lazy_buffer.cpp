@@ -48,7 +48,8 @@ void LazyBuffer::keep_only(Range range) {
   give_back(range.end, size_);
 }
 
-/// The ends that share a page with other numbers are set to zero and stay.
+/// Both ends, which share a page with other numbers, are set to zero and keep their
+/// memory.
 void LazyBuffer::give_back(std::size_t begin, std::size_t end) {
   constexpr std::size_t kInPage = kSmallPage / sizeof(float);
   const std::size_t first = std::min(round_up(begin, kInPage), end);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LazyBuffer: address space for numbers, all zero at first. Memory is taken where they
-// are written, page by page, and can be given back:
+// LazyBuffer: address space for numbers, all zero at first. Pages are allocated when they
+// are written, and can be released:
 //
 //   |  zero, no memory  |  written  |  zero, no memory  |
 //   0                   begin     end               size()
 //
-// Much of it begins at a large page, and asks for those.
+// A large buffer is aligned to a huge page and asks for huge pages.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace convoy {
 
 class LazyBuffer {
  public:
-  /// Throws std::bad_alloc when there is no address space.
+  /// Throws std::bad_alloc if there is no address space.
   explicit LazyBuffer(std::size_t size);
   ~LazyBuffer();
   LazyBuffer(LazyBuffer&& other) noexcept { *this = std::move(other); }
@@ -32,8 +32,8 @@ class LazyBuffer {
   std::span<float> span() { return {data_, size_}; }
   std::span<const float> span() const { return {data_, size_}; }
 
-  /// Gives back the memory of all other numbers, which are zero then: of whole pages, so
-  /// numbers next to the range may stay.
+  /// Releases the memory of all other numbers, which become zero. Only whole pages are
+  /// released, so numbers next to the range may keep their values.
   void keep_only(Range range);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// The value in the middle; of an even count the upper of the two. Requires: there is
-/// one.
+/// Returns the middle value; of an even count, the upper of the two. Requires: at least
+/// one value.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);

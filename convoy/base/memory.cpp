@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
-/// The number after a name that begins a line; 0 if there is none.
+/// Returns the number after a name at the beginning of a line; 0 if there is none.
 std::uint64_t read_field(const char* path, const std::string& field) {
   std::ifstream file(path);
   std::string name, rest;
@@ -31,7 +31,7 @@ std::uint64_t available_on_machine() {
   return kibibytes == 0 ? kUnknown : kibibytes * 1024;
 }
 
-/// The number in a file; `otherwise` if there is none ("max" stands for no limit).
+/// Returns the number in a file; `otherwise` if there is none ("max" means no limit).
 std::uint64_t read_number(const char* path, std::uint64_t otherwise) {
   std::uint64_t number = 0;
   return std::ifstream(path) >> number ? number : otherwise;
@@ -43,7 +43,7 @@ std::uint64_t available_in_group() {
   const std::uint64_t used = read_number("/sys/fs/cgroup/memory.current", 0);
   const std::uint64_t cache = read_field("/sys/fs/cgroup/memory.stat", "inactive_file") +
                               read_field("/sys/fs/cgroup/memory.stat", "active_file");
-  // Pages that only cache files are given up when memory is wanted.
+  // Pages of the file cache are reclaimed when memory is needed.
   return most - std::min(most, used - std::min(used, cache));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory: how much this process may use, and uses.
+// Memory: how much this process may use, and how much it uses.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace convoy {
 
-/// Bytes that can be allocated without swapping: what the kernel says is available, or
-/// what the control group still allows if that is less; the maximum if neither is known.
+/// Bytes that can be allocated without swapping: the kernel's MemAvailable, or what the
+/// control group still allows if that is less; the maximum if neither is known.
 std::uint64_t available_memory_bytes();
 
-/// Asks the system for large pages for memory that is aligned to them, so that passes
-/// over large buffers cause fewer TLB misses. If there are none, nothing else changes.
+/// Asks the system for huge pages for memory that is aligned to them, so that passes over
+/// large buffers cause fewer TLB misses. If there are none, nothing else changes.
 void prefer_large_pages(void* memory, std::size_t bytes);
 inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 

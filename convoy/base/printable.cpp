@@ -7,7 +7,8 @@
 namespace convoy {
 namespace {
 
-/// Bytes of the character that begins here; 0: it is no UTF-8, or a control character.
+/// Returns the length of the character that begins here; 0 if it is invalid UTF-8 or a
+/// control character.
 std::size_t printable_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -24,8 +25,9 @@ std::size_t printable_bytes(std::string_view text) {
   return second_set_of_controls ? 0 : size;
 }
 
-/// Where the '@' is that ends user and password; npos: there are none. Who writes a
-/// password with a '/' in it, which is wrong, does not see it printed either.
+/// Finds the '@' that ends user and password; npos if there are none. A password that
+/// contains a '/', which is invalid in a URL, is found as well, so that it is not
+/// printed.
 std::size_t end_of_user(const std::string& text, std::size_t begin) {
   const std::string authority = text.substr(0, text.find_first_of("/?#", begin));
   const std::size_t at = authority.rfind('@');
@@ -58,7 +60,8 @@ std::string without_password(std::string_view address) {
   const std::size_t at = end_of_user(text, begin);
   if (at == std::string::npos) return text;
   const std::size_t colon = text.find(':', begin);
-  const std::size_t secret = colon < at ? colon + 1 : begin;  // a token may be the user
+  // A token may be given as the user.
+  const std::size_t secret = colon < at ? colon + 1 : begin;
   return text.replace(secret, at - secret, "***");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be printed: text from files, peers and command lines, without what a terminal
-// would take for a command, and addresses without their passwords.
+// Makes text from files, peers and command lines safe to print: without terminal control
+// sequences, and without passwords in addresses.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace convoy {
 
-/// The text with '?' for control characters, but for line ends and tabs, and for bytes
-/// that are no UTF-8. Whoever prints or logs foreign text asks for it.
+/// Replaces control characters, except newlines and tabs, and invalid UTF-8 by '?'. All
+/// foreign text passes through it before it is printed or logged.
 std::string printable(std::string_view text);
 
-/// An address without the password in it: http://user:***@host/path.
+/// Returns an address with its password replaced: http://user:***@host/path.
 std::string without_password(std::string_view address);
 
 }  // namespace convoy

@@ -52,7 +52,7 @@ double RandomStream::fraction(std::uint64_t index) const {
 }
 
 float RandomStream::normal(std::uint64_t index) const {
-  // Box and Muller; one minus a number below one has a logarithm.
+  // Box-Muller transform; one minus a number below one has a logarithm.
   const double radius = std::sqrt(-2 * std::log(1.0 - uniform(2 * index)));
   const double angle = 2 * std::numbers::pi * uniform(2 * index + 1);
   return static_cast<float>(radius * std::cos(angle));
@@ -61,8 +61,8 @@ float RandomStream::normal(std::uint64_t index) const {
 std::vector<std::uint32_t> permutation(std::uint32_t count, const RandomStream& stream) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
-  // Fisher and Yates. 64 random bits per draw keep the bias of the range reduction below
-  // 2^-32.
+  // Fisher-Yates shuffle. 64 random bits per draw keep the bias of the range reduction
+  // below 2^-32.
   for (std::uint32_t left = count; left > 1; --left) {
     const auto words = stream.block(left);
     const std::uint64_t bits = std::uint64_t{words[0]} << 32 | words[1];

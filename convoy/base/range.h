@@ -17,7 +17,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// Part `index` of `parts` nearly equal parts of `count` things; earlier ones are longer.
+/// Returns part `index` of `parts` nearly equal parts of `count` items; earlier parts are
+/// longer.
 inline Range even_part(std::size_t count, std::size_t parts, std::size_t index) {
   const std::size_t base = count / parts;
   const std::size_t longer = count % parts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sha256: SHA-256 of bytes that come in pieces, in hexadecimal digits.
+// Sha256: SHA-256 of bytes that are added in pieces, in hexadecimal digits.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class Sha256 {
  public:
   void add(std::span<const std::byte> bytes) { digest_.add(bytes); }
 
-  /// The digest of everything added, as 64 hexadecimal digits. Use once, last.
+  /// Returns the digest of all added bytes, as 64 hexadecimal digits. Called once, last.
   std::string hex() { return convoy::hex(digest_.finish()); }
 
  private:

@@ -14,7 +14,7 @@
 namespace convoy {
 namespace {
 
-/// Levenshtein's distance.
+/// Returns the Levenshtein distance.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

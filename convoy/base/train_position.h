@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TrainPosition: how far a run has come. The training loop owns the only one that counts;
-// everybody else is told it.
+// TrainPosition: how far a run has come. The training loop owns it and passes it to
+// everything else.
 
 #pragma once
 
@@ -16,10 +16,10 @@ struct TrainPosition {
 
   bool operator==(const TrainPosition&) const = default;
 
-  /// One update was made.
+  /// Counts one update.
   void advance() { ++step, ++step_in_epoch; }
 
-  /// The epoch is over.
+  /// Ends the epoch.
   TrainPosition next_epoch() const { return {step, epoch + 1, 0}; }
 };
 

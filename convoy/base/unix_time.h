@@ -6,7 +6,7 @@
 
 namespace convoy {
 
-/// Seconds since 1970, as the machine's calendar has them.
+/// Returns the seconds since 1970, by the system clock.
 inline double unix_seconds() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since_1970).count();

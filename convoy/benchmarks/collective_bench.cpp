@@ -25,7 +25,7 @@ constexpr std::size_t kSmallest = std::size_t{4} << 10, kLargest = std::size_t{6
 constexpr int kWarmups = 3;
 constexpr std::size_t kLeastSamples = 9;
 
-std::vector<std::size_t> usual_sizes() {
+std::vector<std::size_t> default_sizes() {
   std::vector<std::size_t> sizes;
   for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 4)
     sizes.push_back(bytes);
@@ -81,7 +81,7 @@ class Bench {
     return watch.seconds();
   }
 
-  /// The first rank decides for all.
+  /// The first rank decides for all ranks.
   bool go_on(bool wanted) {
     auto word = static_cast<std::byte>(wanted);
     comm_->broadcast({&word, 1}, 0);
@@ -127,7 +127,7 @@ std::vector<CollectiveRow> run_as_threads(int ranks, const RankRun& run) {
       try {
         run(rank);
       } catch (const PeerError&) {
-        return;  // the first rank fails, too, and says so
+        return;  // the first rank fails too, and reports it
       }
     });
   }
@@ -155,7 +155,7 @@ std::vector<CollectiveRow> run_as_processes(int ranks, const RankRun& run) {
 
 std::vector<CollectiveRow> bench_collective(const CollectiveBenchOptions& given) {
   CollectiveBenchOptions options = given;
-  if (options.bytes.empty()) options.bytes = usual_sizes();
+  if (options.bytes.empty()) options.bytes = default_sizes();
   const TemporaryFolder place;
   const RankRun run = [&](int rank) {
     FileStore store(place.path());

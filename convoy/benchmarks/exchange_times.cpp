@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::size_t kSizes[] = {256,       4 << 10, 32 << 10, 128 << 10,
                                   512 << 10, 2 << 20, 8 << 20,  16 << 20};
-constexpr std::size_t kSmall = 32 << 10;  // and below: several in a row
+// Messages up to this size are timed several in a row.
+constexpr std::size_t kSmall = 32 << 10;
 constexpr int kInARow = 8;
 constexpr int kWarmupExchanges = 3;
 constexpr std::size_t kLeastExchanges = 9;
-constexpr std::size_t kAgreementFloats =  // of a rank, with one micro-batch
+constexpr std::size_t kAgreementFloats =  // per rank, with one micro-batch
     (sizeof(StepReport) + sizeof(LossSum)) / sizeof(float);
 
 /// One rank's side of the measurements.
@@ -73,7 +74,7 @@ class Measurement {
     comm_.all_reduce(order_, {&partial, 1}, whole);
   }
 
-  /// As the strategy does it, of tensors of each size.
+  /// Exchanges tensors of each size as the strategy does.
   CostCurve gather_scatter() {
     AsyncComm async(comm_);
     GatherScatterSum sum({comm_, async, order_}, /*partials=*/1,
@@ -81,7 +82,7 @@ class Measurement {
     return curve([&](std::span<float> whole) { sum.add_up(ReduceRange(whole)); });
   }
 
-  /// The small message of a step, by the thread in the background.
+  /// Times the small all-gather of a step, run by the background thread.
   double agreement() {
     AsyncComm async(comm_);
     return measure_one(
@@ -103,7 +104,7 @@ class Measurement {
   }
 
  private:
-  /// One after a barrier, not in a row.
+  /// Times one operation after a barrier, not several in a row.
   double measure_one(std::size_t floats, const Operation& operation) {
     std::vector<double> seconds;
     for (int i = 0; i < kSingles; ++i) {
@@ -115,7 +116,7 @@ class Measurement {
     return median(seconds);
   }
 
-  /// The next stretch of the buffer.
+  /// Returns the next range of the buffer.
   std::span<float> next(std::size_t floats) {
     if (begin_ + floats > numbers_.size()) begin_ = 0;
     const std::span<float> stretch = numbers_.span().subspan(begin_, floats);
@@ -123,7 +124,7 @@ class Measurement {
     return stretch;
   }
 
-  /// The first rank decides for all.
+  /// The first rank decides for all ranks.
   bool go_on(bool wanted) {
     auto word = static_cast<std::byte>(wanted);
     comm_.broadcast({&word, 1}, 0);

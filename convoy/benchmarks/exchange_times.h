@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ExchangeTimes: how long operations between the ranks of this machine take, by size.
+// ExchangeTimes: measures operations between the ranks of this machine, by size.
 //
-// Numbers come from a buffer as large as the model's gradients, round and round, as in a
-// step: small tensors come from the cache only if the model fits it.
+// Messages are taken from a buffer as large as the model's gradients, cyclically, as in a
+// step: small tensors are in cache only if the model fits in it.
 
 #pragma once
 
@@ -13,15 +13,15 @@
 namespace convoy {
 
 struct ExchangeTimesOptions {
-  std::uint64_t model_bytes = 0;  // of all gradients
-  double seconds = 0.2;           // how long to measure a size
+  std::uint64_t model_bytes = 0;  // of all gradients together
+  double seconds = 0.2;           // measuring time per size
 };
 
-/// Fills in what exchanging costs inside this machine. Nothing if there is one rank.
+/// Fills in the cost of exchanges inside this machine. Does nothing if there is one rank.
 void measure_exchanges(const ExchangeTimesOptions& options, Comm& comm,
                        CostProfile& profile);
 
-/// Of an all-reduce with that Comm.
+/// Returns the seconds of an all-reduce with that Comm.
 CostCurve measure_all_reduce(const ExchangeTimesOptions& options, Comm& comm);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LoaderBench: how fast the loader prepares batches when nobody else computes.
+// LoaderBench: measures how fast the loader prepares batches while nothing else computes.
 
 #pragma once
 
@@ -14,11 +14,11 @@ struct LoaderBenchResult {
   std::size_t images = 0;
   double seconds = 0;
   double images_per_second = 0;
-  double image_us = 0;  // microseconds an image
+  double image_us = 0;  // microseconds per image
 };
 
-/// Loads the data and takes batches of it, augmented as in training, for that long at
-/// least. Throws InputError.
+/// Loads the data and takes batches, augmented as in training, for at least that long.
+/// Throws InputError.
 LoaderBenchResult bench_loader(const Settings& settings, double seconds);
 
 }  // namespace convoy

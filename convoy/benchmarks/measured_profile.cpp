@@ -23,8 +23,8 @@ constexpr double kLoaderSeconds = 0.3, kExchangeSeconds = 0.15;
 constexpr std::uint64_t kTcpBytes = std::uint64_t{16} << 20;
 constexpr int kPair = 2, kFew = 4;
 
-/// Has ranks measure something as processes of this machine; returns what the first one
-/// found.
+/// Runs a measurement on ranks that are processes of this machine; returns the result of
+/// the first rank.
 template <class Body>
 CostProfile measured_by(int ranks, Transport transport,
                         const MeasuredProfileOptions& options, const Body& body) {
@@ -54,8 +54,8 @@ CostCurve tcp_all_reduce(int ranks, const MeasuredProfileOptions& options) {
       .all_reduce;
 }
 
-/// An all-reduce has two rounds. Between two ranks each sends all bytes once and adds
-/// half of them; among a few, each has two more to send to and to hear from.
+/// An all-reduce has two rounds. With two ranks, each sends all bytes once and adds half
+/// of them; with a few ranks, each has two more peers to send to and receive from.
 MessageSeconds tcp_cost(const MeasuredProfileOptions& options, double sum) {
   const CostCurve pair = tcp_all_reduce(kPair, options);
   const CostCurve few = tcp_all_reduce(kFew, options);
@@ -67,7 +67,8 @@ MessageSeconds tcp_cost(const MeasuredProfileOptions& options, double sum) {
           .byte = std::max(0.0, steep - sum / 2)};
 }
 
-/// Of a sample; zero if there is no data to load: then it is left out.
+/// Returns the seconds per sample; zero, which leaves loading out, if there is no data to
+/// load.
 double load_seconds(const Settings& settings) {
   try {
     return bench_loader(settings, kLoaderSeconds).image_us * 1e-6;

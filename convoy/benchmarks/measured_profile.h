@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model costs on this machine, measured: the CostProfile that predictions need.
+// measured_profile: measures what a model costs on this machine: the CostProfile that
+// predictions need.
 
 #pragma once
 
@@ -12,17 +13,17 @@
 namespace convoy {
 
 struct MeasuredProfileOptions {
-  int ranks = 1;                       // processes of this machine, at once
-  int threads = 1;                     // of each
+  int ranks = 1;                       // processes on this machine, at once
+  int threads = 1;                     // per rank
   int cores = 1;                       // of the machine
-  std::vector<std::size_t> samples{};  // of a pass, each to be measured, ascending
-  double seconds = 2;                  // how long to measure each
-  /// In the process of each rank, first: keeps it on its cores.
+  std::vector<std::size_t> samples{};  // batch sizes of the passes to measure, ascending
+  double seconds = 2;                  // measuring time per batch size
+  /// Called first in the process of each rank: pins it to its cores.
   std::function<void(int rank, int ranks)> on_begin = nullptr;
 };
 
-/// Starts processes; requires that this one has no other threads. Throws InputError if
-/// the model cannot be made, PeerError if a process dies.
+/// Starts processes. Requires: this process has no other threads. Throws InputError if
+/// the model cannot be built, PeerError if a process dies.
 CostProfile measure_profile(const Settings& settings,
                             const MeasuredProfileOptions& options);
 

@@ -21,7 +21,7 @@ constexpr int kProfiledClasses = 10;
 constexpr int kWarmupPasses = 2;
 constexpr std::size_t kLeastSteps = 7;
 
-/// The largest of what the ranks say, each of several.
+/// Returns, element by element, the largest value over all ranks.
 std::vector<double> slowest(Comm& comm, const std::vector<double>& own) {
   std::vector<double> all(own.size() * static_cast<std::size_t>(comm.ranks()));
   comm.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
@@ -32,7 +32,7 @@ std::vector<double> slowest(Comm& comm, const std::vector<double>& own) {
   return most;
 }
 
-/// Takes the time from one event of a pass to the next.
+/// Records the time from one event of a pass to the next.
 class PassWatch final : public PassListener {
  public:
   explicit PassWatch(const Layout& layout)
@@ -44,7 +44,7 @@ class PassWatch final : public PassListener {
     note(backward_, layout_.segment(segment).unit);
   }
 
-  /// Keeps what the pass took.
+  /// Stores the times of the pass.
   void keep() {
     for (std::size_t u = 0; u < forward_.size(); ++u) {
       kept_forward_.resize(forward_.size());
@@ -54,14 +54,14 @@ class PassWatch final : public PassListener {
     }
   }
 
-  /// What came after the last event is the first unit's, which ends the pass.
+  /// The time after the last event belongs to the first unit, which ends the pass.
   void finish() { backward_.front() += lap(); }
   void clear() {
     std::ranges::fill(forward_, 0.0);
     std::ranges::fill(backward_, 0.0);
   }
 
-  /// Medians, scaled to a pass of that length.
+  /// Returns medians, scaled to a pass of that duration.
   std::vector<UnitSeconds> medians(double whole) const {
     std::vector<UnitSeconds> units;
     double sum = 0;
@@ -88,12 +88,12 @@ class PassWatch final : public PassListener {
 
   const Layout& layout_;
   Stopwatch watch_;
-  std::vector<double> forward_, backward_;  // by unit, of the pass at hand
+  std::vector<double> forward_, backward_;  // by unit, of the current pass
   std::vector<std::vector<double>> kept_forward_, kept_backward_;
 };
 
-/// Made for the images that it is usually used with.
-LaidOutModel usual_model(const std::string& name) {
+/// The model, built for its default image size.
+LaidOutModel default_image_model(const std::string& name) {
   const ModelEntry& entry = find_model(name);
   return lay_out(entry.make(entry.usual_input, kProfiledClasses));
 }
@@ -103,7 +103,7 @@ RigOptions with_threads(int threads, RigOptions options) {
   return options;
 }
 
-/// A rank with a model, ready to make steps of so many samples.
+/// A rank with a model, ready to run steps of `samples` samples.
 class Rank {
  public:
   Rank(const Settings& settings, const PassTimesOptions& options, std::size_t samples,
@@ -111,7 +111,7 @@ class Rank {
       : settings_(settings),
         samples_(samples),
         comm_(comm),
-        model_(usual_model(settings.model.name)),
+        model_(default_image_model(settings.model.name)),
         rig_(model_, with_threads(options.threads, rig_options(settings, model_.layout))),
         schedule_(schedule_options(settings, 1, 1)),
         images_(samples * model_.model.input.size()),
@@ -144,7 +144,7 @@ class Rank {
   }
 
  private:
-  /// The first rank decides for all.
+  /// The first rank decides for all ranks.
   bool go_on(bool wanted) {
     auto word = static_cast<std::byte>(wanted);
     comm_.broadcast({&word, 1}, 0);
@@ -200,7 +200,7 @@ class Rank {
   std::vector<double> passes_, updates_, rests_;
 };
 
-/// Seconds a byte, of numbers that come from memory.
+/// Returns seconds per byte of numbers that are read from memory.
 double sum_rate() {
   constexpr std::size_t kFloats = std::size_t{1} << 21;
   constexpr int kTimes = 9;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PassTimes: how long the passes and updates of a rank take while all ranks of a Comm do
-// the same. They begin each step together, and a step counts as long as the slowest took.
+// PassTimes: measures passes and updates of a rank while all ranks of a Comm do the same.
+// They begin each step together, and the duration of a step is that of the slowest rank.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace convoy {
 
 struct PassTimesOptions {
   int threads = 1;
-  std::vector<std::size_t> samples{};  // of a pass, each to be measured, ascending
-  double seconds = 2;                  // how long to measure each
+  std::vector<std::size_t> samples{};  // batch sizes of the passes to measure, ascending
+  double seconds = 2;                  // measuring time per batch size
 };
 
-/// Fills in what a model's computing costs: units, passes, update, rest, sum. The model
-/// is made for its usual images.
+/// Fills in the cost of computing a model: units, passes, update, rest, sum. The model is
+/// built for its default image size.
 void measure_passes(const Settings& settings, const PassTimesOptions& options, Comm& comm,
                     CostProfile& profile);
 

@@ -31,7 +31,7 @@ struct MadeUpBatch {
   std::vector<std::int32_t> labels;
 };
 
-/// Seconds of one of the steps that were made between two states of the reports.
+/// Returns the seconds per step between two states of the reports.
 std::vector<StageReport> seconds_of_one(const std::vector<StageReport>& before,
                                         std::vector<StageReport> after,
                                         std::size_t steps) {
@@ -54,7 +54,7 @@ void summarize(std::vector<double> milliseconds, StepBenchResult& result) {
   result.images_per_second = result.batch_size / result.p50_ms * 1e3;
 }
 
-/// Requires: stages and summary are there.
+/// Requires: stages and summary are filled in.
 void count_flops(StepBenchResult& result) {
   const double steps_a_second = 1e3 / result.p50_ms;
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
@@ -78,7 +78,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   rig.plan_passes(pass_options(settings, all_microbatches(count)));
   const OptimizerStep update{rig.optimizer(), rig.clip()};
   Microbatches& microbatches = rig.microbatches();
-  PassListener nobody;
+  PassListener no_listener;
   const Schedule schedule(schedule_options(settings, /*steps=*/1, /*steps_in_epoch=*/1));
   const MadeUpBatch batch(batch_size, model.model.input);
 
@@ -99,7 +99,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
     const Stopwatch watch;
     rig.optimizer().start_step(step, schedule.at(0));
     microbatches.run(Samples{batch.images, batch.labels}, rig.values(),
-                     {settings.train.seed, step}, nobody);
+                     {settings.train.seed, step}, no_listener);
     update.update(rig.values(), microbatches.gradients().whole());
     microbatches.update_running_stats(batch_size, rig.statistics());
     if (step >= kWarmUpSteps) milliseconds.push_back(watch.seconds() * 1e3);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StepBench: how long a training step takes, on made-up images already in memory.
+// StepBench: measures a training step on synthetic images in memory.
 //
 // A step is forward, backward and update, as in training; loading is left out. The FMA
-// probe before and after tells how fast the machine was just then.
+// probe before and after it shows how fast the machine was at that time.
 
 #pragma once
 
@@ -17,9 +17,9 @@
 namespace convoy {
 
 struct StepBenchOptions {
-  double seconds = 2;           // how long to measure, at least
-  std::size_t least_steps = 5;  // even if it takes longer
-  int image = 0;                // height and width; 0: the model's usual
+  double seconds = 2;           // minimum measuring time
+  std::size_t least_steps = 5;  // even if they take longer
+  int image = 0;                // height and width; 0: the model's default
 };
 
 struct StepBenchResult {
@@ -28,18 +28,18 @@ struct StepBenchResult {
   std::size_t steps = 0;
   double p50_ms = 0, p90_ms = 0, min_ms = 0;
   double images_per_second = 0;  // at the median
-  double effective_gflops = 0;   // a second, at the median: what the plain way computes
-  double real_gflops = 0;        // the same: what was computed
+  double effective_gflops = 0;   // GFLOP/s at the median, counted as direct convolution
+  double real_gflops = 0;        // GFLOP/s at the median, as computed
   double probe_before_gflops = 0, probe_after_gflops = 0;
-  std::size_t arena_bytes = 0, peak_bytes = 0;  // of activations; of the whole process
+  std::size_t arena_bytes = 0, peak_bytes = 0;  // activations; whole process
   std::vector<StageReport> stages{};            // seconds of one step, on average
 };
 
-/// Forward passes' worth of work that a step has for a stage: its gradients take twice
-/// its forward pass, those of the first, whose source needs none, once.
+/// The work of a stage in a step, in forward passes: its two gradients take one forward
+/// pass each; the first stage needs no gradient of its source.
 inline int passes_of_stage(std::size_t number) { return number == 0 ? 2 : 3; }
 
-/// Throws InputError if the model cannot be made.
+/// Throws InputError if the model cannot be built.
 StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options);
 
 }  // namespace convoy

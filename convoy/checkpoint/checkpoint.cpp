@@ -72,25 +72,26 @@ json parse_file(const fs::path& path) {
   return parse_json(read_text(path, kMostJsonBytes), source_of(path));
 }
 
-/// The manifest's files. To the byte as it was written, or it is refused.
+/// Returns the manifest's files. Throws unless the manifest is byte for byte as it was
+/// written.
 json read_manifest(const fs::path& path) {
   const json manifest = parse_file(path);
   const json files = JsonObject(manifest, source_of(path)).field("files");
   if (read_text(path) != as_text(manifest_of(files))) {
-    throw damaged(path, "not the manifest that its own SHA-256 is of",
+    throw damaged(path, "a manifest that does not match its own SHA-256",
                   "a manifest as convoy writes it");
   }
   return files;
 }
 
-/// `entry` is the file's, of the manifest's `files`.
+/// `entry` is the file's entry in the manifest's `files`.
 void verify_file(const fs::path& path, const JsonObject& files) {
   const JsonObject entry = files.object(path.filename().string());
   const std::vector<std::byte> content = read_bytes(path);
   const FileMark found{content.size(), sha256_hex(content)};
   const std::uint64_t bytes = entry.whole("bytes");
   if (bytes == found.bytes && entry.text("sha256") == found.sha256) return;
-  throw damaged(path, fmt::format("{} bytes with another SHA-256", found.bytes),
+  throw damaged(path, fmt::format("{} bytes with a different SHA-256", found.bytes),
                 fmt::format("the {} bytes that the manifest names", bytes));
 }
 

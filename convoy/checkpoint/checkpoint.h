@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoint: a stand of training on disk, whole or absent.
+// Checkpoint: a snapshot of the training state on disk, complete or absent.
 //
 //   checkpoints/<step>/model.safetensors      every parameter and running statistic, as
 //                                             evaluated, under PyTorch's names
-//                      optimizer.safetensors  what else training goes on from:
+//                      optimizer.safetensors  what else is needed to resume:
 //                                             "fc.weight.momentum_buffer" ...
-//                      state.json             where training stood
+//                      state.json             the position in the run, and other state
 //                      config.yaml            the run's settings
-//                      manifest.json          sizes and SHA-256 of the others, and of
-//                                             itself; written last
+//                      manifest.json          sizes and SHA-256 of the other files, and
+//                                             of itself; written last
 //
-// A folder gets its name only when everything in it is on disk. Tensors are known by name
-// and shape, never by rank or offset.
+// A folder gets its name only when everything in it is on disk. Tensors are identified by
+// name and shape, never by rank or offset.
 
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace convoy {
 
-/// Numbers with the layout that names them: "<segment><suffix>".
+/// A buffer with the layout that names its tensors: "<segment><suffix>".
 struct SavedPart {
   const Layout& layout;
   const FlatBuffer& numbers;
@@ -40,14 +40,14 @@ struct LoadedPart {
 struct CheckpointContent {
   CheckpointState state;
   std::vector<SavedPart> model;      // parameters and running statistics, as evaluated
-  std::vector<SavedPart> optimizer;  // all else that training goes on from
+  std::vector<SavedPart> optimizer;  // everything else that is needed to resume
   std::string config;                // the run's settings
 };
 
 /// "00000120"
 std::string checkpoint_name(std::uint64_t step);
 
-/// Writes checkpoints/<step> of the run. Returns its folder. Throws a storage error.
+/// Writes checkpoints/<step> of the run and returns its folder. Throws a storage error.
 std::filesystem::path save_checkpoint(const std::filesystem::path& run,
                                       const CheckpointContent& content);
 
@@ -55,23 +55,24 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& run,
 /// file, if anything is damaged, missing or swapped.
 void verify_checkpoint(const std::filesystem::path& checkpoint);
 
-/// Verifies, then reads the state. Throws as verify_checkpoint().
+/// Verifies the checkpoint, then reads its state. Throws as verify_checkpoint().
 CheckpointState load_state(const std::filesystem::path& checkpoint);
 
 /// As load_state(), and fills the parts from the model's file and, if there are any, from
-/// the optimizer's. Throws InputError of kind `data`, naming file and tensor, if one is
-/// missing or does not fit.
+/// the optimizer's file. Throws InputError of kind `data`, naming file and tensor, if a
+/// tensor is missing or has another shape.
 CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
                                 const std::vector<LoadedPart>& model,
                                 const std::vector<LoadedPart>& optimizer = {});
 
-/// Only the numbers of a checkpoint that has been verified. Throws as load_checkpoint().
+/// Reads only the tensors of a checkpoint that has been verified. Throws as
+/// load_checkpoint().
 void load_numbers(const std::filesystem::path& checkpoint,
                   const std::vector<LoadedPart>& model,
                   const std::vector<LoadedPart>& optimizer);
 
-/// Fills the parts from a safetensors file: every segment must be there with its shape.
-/// Other tensors in the file do not matter (PyTorch counts batches in one).
+/// Fills the parts from a safetensors file, which must contain every segment with its
+/// shape. Other tensors in the file are ignored (PyTorch stores a batch counter).
 void load_values(const std::filesystem::path& file, const std::vector<LoadedPart>& parts);
 
 inline constexpr const char* kManifestFile = "manifest.json";

@@ -25,13 +25,13 @@ bool is_number(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// As numbers are: a longer one is a larger one.
+/// Compares as numbers: a longer name is larger.
 bool is_newer(const fs::path& a, const fs::path& b) {
   const std::string first = a.filename(), second = b.filename();
   return std::pair(first.size(), first) > std::pair(second.size(), second);
 }
 
-/// Under a name that nobody takes for a checkpoint, before its files go one by one.
+/// Renames the checkpoint to a hidden name before its files are removed one by one.
 void remove_checkpoint(const fs::path& checkpoint) {
   const fs::path hidden =
       checkpoint.parent_path() / ("." + checkpoint.filename().string() + ".tmp-00000000");
@@ -51,24 +51,25 @@ void remove_left_overs(const fs::path& checkpoints) {
   }
 }
 
-/// Throws InputError. Whole, and the one that its name says.
+/// Throws InputError unless the checkpoint is complete and its step is the one in its
+/// name.
 void verify_with_name(const fs::path& checkpoint) {
   const std::string name = checkpoint_name(load_state(checkpoint).step);
   if (name == checkpoint.filename()) return;
   throw InputError(InputKind::data, {.where = checkpoint,
                                      .found = "the checkpoint of step " + name,
-                                     .expected = "that of the step in its name",
+                                     .expected = "the checkpoint of the step in its name",
                                      .hint = "it was renamed: use another checkpoint"});
 }
 
 InputError no_checkpoint(const fs::path& target,
                          const std::vector<std::string>& damaged) {
-  return {
-      InputKind::data,
-      {.where = target,
-       .found = damaged.empty() ? "no checkpoint" : "none whole: " + join(damaged, "; "),
-       .expected = "a run's folder with checkpoints, or a checkpoint's own",
-       .hint = "see checkpoint.every_epochs and checkpoint.every_steps"}};
+  return {InputKind::data,
+          {.where = target,
+           .found = damaged.empty() ? "no checkpoint"
+                                    : "none complete:  " + join(damaged, "; "),
+           .expected = "a run's folder with checkpoints, or a checkpoint's folder",
+           .hint = "see checkpoint.every_epochs and checkpoint.every_steps"}};
 }
 
 }  // namespace
@@ -87,8 +88,8 @@ std::vector<fs::path> list_checkpoints(const fs::path& run) {
   return found;
 }
 
-std::optional<fs::path> newest_whole_checkpoint(const fs::path& run,
-                                                const OnDamaged& on_damaged) {
+std::optional<fs::path> newest_complete_checkpoint(const fs::path& run,
+                                                   const OnDamaged& on_damaged) {
   for (const fs::path& checkpoint : list_checkpoints(run)) {
     try {
       verify_with_name(checkpoint);
@@ -104,7 +105,7 @@ std::optional<fs::path> newest_whole_checkpoint(const fs::path& run,
 void point_at(const fs::path& checkpoint, const std::string& link) {
   const fs::path folder = checkpoint.parent_path();
   const fs::path temporary = folder / ("." + link + ".tmp");
-  ::unlink(temporary.c_str());  // one that a kill left
+  ::unlink(temporary.c_str());  // left by a killed process
   if (::symlink(checkpoint.filename().c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), (folder / link).c_str()) != 0) {
     const int cause = errno;
@@ -121,7 +122,7 @@ void prune_checkpoints(const fs::path& newest, std::size_t keep) {
   std::error_code none;
   const fs::path best = fs::read_symlink(checkpoints / "best", none);
   std::vector<fs::path> all = list_checkpoints(checkpoints.parent_path());
-  // A newer one is damaged, or training would have gone on from it.
+  // A newer checkpoint is damaged, otherwise training would have resumed from it.
   std::erase_if(all, [&](const fs::path& other) { return is_newer(other, newest); });
   for (std::size_t i = keep; i < all.size(); ++i) {
     if (all[i].filename() != best) remove_checkpoint(all[i]);
@@ -136,7 +137,7 @@ fs::path find_checkpoint(const fs::path& target, const OnDamaged& on_damaged) {
   }
   if (fs::exists(target / kManifestFile, error)) return fs::canonical(target);
   std::vector<std::string> damaged;
-  const std::optional<fs::path> newest = newest_whole_checkpoint(
+  const std::optional<fs::path> newest = newest_complete_checkpoint(
       target, [&](const std::string& text) { damaged.push_back(text); });
   if (!newest) throw no_checkpoint(target, damaged);
   if (on_damaged) std::ranges::for_each(damaged, on_damaged);

@@ -12,7 +12,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A number that is the same for all channels, or a list with one for each.
+/// Writes one number if all channels have the same, otherwise one number per channel.
 json by_channel(const Normalization& normalization, double PixelMoments::*moment) {
   const auto& moments = normalization.moments;
   if (moments.size() == 1) return moments.front().*moment;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CheckpointState: where training stood, besides the numbers: state.json.
+// CheckpointState: the training state besides the tensors: state.json.
 //
-// Whatever is random follows from seed, epoch and step, so those are all of it.
+// All randomness follows from seed, epoch and step, so no generator state is saved.
 
 #pragma once
 
@@ -28,19 +28,19 @@ struct BestMark {
 };
 
 struct CheckpointState {
-  std::string model, data;  // their names
+  std::string model, data;  // names
   std::uint64_t step = 0;
-  int epoch = 0;              // the one it is in, from 1
+  int epoch = 0;              // the current epoch, from 1
   std::uint64_t samples = 0;  // consumed in that epoch
-  bool evaluated = false;     // after that epoch's last step
+  bool evaluated = false;     // whether the epoch's evaluation is already done
   std::uint64_t seed = 0;
   std::size_t microbatches = 1;
-  double learning_rate = 0;  // of the last step, for people
+  double learning_rate = 0;  // of the last step, informative
   Normalization normalization;
-  LossSum epoch_sum;  // of that epoch's steps so far
+  LossSum epoch_sum;  // over the steps of that epoch so far
   std::optional<BestMark> best;
   PolicyState course;
-  nlohmann::ordered_json updates;  // what makes them keeps of itself; null: nothing
+  nlohmann::ordered_json updates;  // state of the update source; null: none
 };
 
 nlohmann::ordered_json to_json(const CheckpointState& state);

@@ -39,8 +39,8 @@ void CheckpointWriter::save(const CheckpointContent& content, const SaveRequest&
   seconds_blocked_ += watch.seconds();
 }
 
-/// The parts become those of copies; nothing is allocated from the second time on but for
-/// names.
+/// Copies the buffers and makes the parts refer to the copies. From the second call on,
+/// only names are allocated.
 void CheckpointWriter::take_copy(const CheckpointContent& content) {
   next_copy_ = copies_.begin();
   work_ = Work{.content = {.state = content.state,
@@ -90,7 +90,7 @@ void CheckpointWriter::serve() {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      write(*work_);  // nobody else touches it until it is gone
+      write(*work_);  // no other thread uses it until it is reset
     } catch (...) {
       failure = std::current_exception();
     }

@@ -5,9 +5,9 @@
 //   training   | step | save: copy |  step  |  step  |  step  |
 //   thread                         | write, flush, rename, prune |
 //
-// save() waits for the one before it, copies, and returns: that is all training waits.
-// What goes wrong in the background is thrown by the next save(), rethrow_failure() or
-// finish().
+// save() waits for the previous checkpoint, copies, and returns: training waits for
+// nothing else. An error in the background is thrown by the next save(),
+// rethrow_failure() or finish().
 
 #pragma once
 
@@ -24,39 +24,39 @@
 namespace convoy {
 
 struct SaveRequest {
-  bool best = false;  // of all so far
+  bool best = false;  // the best so far
 };
 
 class CheckpointWriter {
  public:
-  /// On the writer's own thread: a checkpoint is on disk, whole.
+  /// Called on the writer's thread when a checkpoint is complete on disk.
   using OnSaved = std::function<void(const std::filesystem::path&, const SaveRequest&)>;
 
-  /// Of the newest, `keep` stay (0: all).
+  /// Keeps the newest `keep` checkpoints (0: all).
   CheckpointWriter(std::filesystem::path run, std::size_t keep, OnSaved on_saved = {});
 
-  /// Ends what is under way; what goes wrong then is not reported. Who must know calls
+  /// Completes the write in progress; its errors are not reported. To get them, call
   /// finish().
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// Copies the content and begins to write it. Throws a storage error if the one before
-  /// failed, once.
+  /// Copies the content and begins to write it. Throws a storage error, once, if the
+  /// previous write failed.
   void save(const CheckpointContent& content, const SaveRequest& order);
 
-  /// Throws what has gone wrong, once; does not wait.
+  /// Throws the error of a failed write, once; does not wait.
   void rethrow_failure();
 
-  /// Waits until all is on disk. Throws a storage error if it is not.
+  /// Waits until everything is on disk. Throws a storage error if a write failed.
   void finish();
 
-  /// How long training has waited in save() and finish(), in all.
+  /// The total time that training has waited in save() and finish().
   double seconds_blocked() const { return seconds_blocked_; }
 
  private:
   struct Work {
-    CheckpointContent content;  // of the copies below
+    CheckpointContent content;  // refers to the copies below
     SaveRequest order;
   };
 
@@ -78,7 +78,7 @@ class CheckpointWriter {
   std::optional<Work> work_;  // to be written or being written
   std::exception_ptr failure_;
   bool ending_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace convoy

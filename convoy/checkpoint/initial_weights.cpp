@@ -21,7 +21,7 @@ std::string without_prefixes(std::string_view name) {
   return std::string(name);
 }
 
-/// The file's tensors by the name without prefixes; counters of batches left out.
+/// Returns the file's tensors by their names without prefixes, without batch counters.
 std::map<std::string, std::string> names_in(const SafetensorsFile& file) {
   std::map<std::string, std::string> names;
   for (const std::string& name : file.names()) {

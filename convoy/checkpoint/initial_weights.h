@@ -13,20 +13,20 @@
 
 namespace convoy {
 
-/// What became of the tensors, by name; none of it is silent.
+/// Which tensors were loaded and which were not, by name.
 struct InitialWeights {
   std::vector<std::string> matched;
-  std::vector<std::string> missing;      // not in the file: they keep their first values
+  std::vector<std::string> missing;      // not in the file: they keep their random values
   std::vector<std::string> other_shape;  // in the file with another shape: the same
-  std::vector<std::string> left_over;    // in the file alone
+  std::vector<std::string> left_over;    // only in the file
 
-  /// One line for people, and one more for each kind that is not empty.
+  /// Returns one line for people, and one more per list that is not empty.
   std::string summary() const;
 };
 
-/// Fills the parts from a safetensors file, by name. A prefix that wrappers put before
-/// every name ("module.", "model.") is left out. Counters of batches are no weights.
-/// Throws InputError of kind `data` if the file is damaged or nothing in it matches.
+/// Fills the parts from a safetensors file, by name. Prefixes that wrappers put before
+/// every name ("module.", "model.") are removed. Batch counters are ignored. Throws
+/// InputError of kind `data` if the file is damaged or no tensor matches.
 InitialWeights load_initial_weights(const std::filesystem::path& file,
                                     std::initializer_list<LoadedPart> parts);
 

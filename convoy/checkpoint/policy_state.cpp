@@ -9,7 +9,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON has no infinity for "none so far".
+/// JSON has no infinity, which stands for "none so far".
 json best_of(const std::optional<double>& best) {
   return best ? json(*best) : json(nullptr);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PolicyState: what a run has decided and counted on its way, besides numbers in buffers;
-// a resume goes on from it.
+// PolicyState: the state of schedules, early stopping and averages, besides the numbers
+// in buffers. A resumed run continues from it.
 
 #pragma once
 
@@ -17,14 +17,14 @@ namespace convoy {
 struct PolicyState {
   PlateauState plateau;
   EarlyStopState early_stop;
-  std::size_t averaged = 0;  // times that the averages have taken something in
+  std::size_t averaged = 0;  // number of updates of the averages
 
   bool operator==(const PolicyState&) const = default;
 };
 
-/// Written and read again, the state is equal to the last bit.
+/// Written and read again, the state is bit-identical.
 nlohmann::ordered_json to_json(const PolicyState& state);
-/// Throws InputError of kind `data`, naming the field, if it is something else.
+/// Throws InputError of kind `data`, naming the field, if the JSON is not a policy state.
 PolicyState policy_state_from_json(const JsonObject& course);
 
 }  // namespace convoy

@@ -25,8 +25,8 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// Whether the run has come to its end. One that was stopped or killed has not. Throws
-/// InputError if its summary is not one of convoy's.
+/// Whether the run has finished; a run that was stopped or killed has not. Throws
+/// InputError if its summary was not written by convoy.
 bool is_done(const fs::path& run) {
   const fs::path path = run / "summary.json";
   if (!is_there(path)) return false;
@@ -42,25 +42,25 @@ bool could_resume(const fs::path& run) {
          !RunFolder::is_in_use(run);
 }
 
-/// Calls `look`, whose result one odd folder among many does not decide.
+/// Calls `look`. An invalid folder among many is reported and skipped.
 template <class Look>
-void look_into(const fs::path& run, const OnDamaged& on_odd, const Look& look) {
+void look_into(const fs::path& run, const OnDamaged& on_skipped, const Look& look) {
   try {
     look();
   } catch (const InputError& error) {
     const std::string text =
         fmt::format("train.resume=auto passes over {}: {}", run.string(), error.what());
-    if (on_odd) on_odd(text);
+    if (on_skipped) on_skipped(text);
   }
 }
 
-/// Those in a folder that could go on, newest first.
-std::vector<fs::path> unfinished_runs(const fs::path& dir, const OnDamaged& on_odd) {
+/// Returns the runs in a folder that can be resumed, newest first.
+std::vector<fs::path> unfinished_runs(const fs::path& dir, const OnDamaged& on_skipped) {
   std::vector<fs::path> runs;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(dir, ignored)) {
     const fs::path& run = entry.path();
-    look_into(run, on_odd, [&] {
+    look_into(run, on_skipped, [&] {
       if (could_resume(run)) runs.push_back(run);
     });
   }
@@ -80,18 +80,18 @@ ResumeSource from_run(const fs::path& run) {
 }
 
 std::optional<ResumeSource> newest_unfinished(const fs::path& dir,
-                                              const OnDamaged& on_odd) {
+                                              const OnDamaged& on_skipped) {
   std::optional<ResumeSource> source;
-  for (const fs::path& run : unfinished_runs(dir, on_odd)) {
-    look_into(run, on_odd, [&] { source = from_run(run); });
+  for (const fs::path& run : unfinished_runs(dir, on_skipped)) {
+    look_into(run, on_skipped, [&] { source = from_run(run); });
     if (source) break;
   }
   return source;
 }
 
 std::optional<ResumeSource> automatic(const RunSettings& settings,
-                                      const OnDamaged& on_odd) {
-  if (settings.name.empty()) return newest_unfinished(settings.dir, on_odd);
+                                      const OnDamaged& on_skipped) {
+  if (settings.name.empty()) return newest_unfinished(settings.dir, on_skipped);
   const fs::path run = fs::path(settings.dir) / settings.name;
   if (!is_run_folder(run)) return std::nullopt;
   if (!list_checkpoints(run).empty()) return from_run(run);
@@ -106,10 +106,10 @@ bool is_run_folder(const fs::path& path) {
 }
 
 std::optional<ResumeSource> find_resume_source(const Settings& settings,
-                                               const OnDamaged& on_odd) {
+                                               const OnDamaged& on_skipped) {
   const std::string& resume = settings.train.resume;
   if (resume.empty()) return std::nullopt;
-  if (resume == "auto") return automatic(settings.run, on_odd);
+  if (resume == "auto") return automatic(settings.run, on_skipped);
   if (!is_there(fs::path(resume) / kManifestFile)) return from_run(resume);
   verify_checkpoint(resume);
   return ResumeSource{.checkpoint = fs::canonical(resume), .run = {}, .damaged = {}};

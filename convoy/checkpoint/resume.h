@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resume: from `train.resume` to the checkpoint a run goes on from.
+// Resume: finds the checkpoint that `train.resume` names.
 //
-//   auto         the run of that name in run.dir, or without a name the newest run there
-//                that has not come to its end; from the start if there is none, or if it
+//   auto         the run with run.name in run.dir, or without a name the newest run there
+//                that has not finished; from the start if there is none, or if it
 //                was killed before its first checkpoint
-//   a run        its newest whole checkpoint; goes on in its folder
-//   a checkpoint that one, in a new folder
+//   a run        its newest complete checkpoint; continues in the run's folder
+//   a checkpoint this checkpoint; continues in a new folder
 //
-// Settings of the run hold, with those that were given anew over them.
+// The run's settings apply, overridden by those given on the command line.
 
 #pragma once
 
@@ -23,21 +23,23 @@
 namespace convoy {
 
 struct ResumeSource {
-  std::optional<std::filesystem::path> checkpoint;  // whole; none: from the start
-  std::optional<std::filesystem::path> run;         // to go on in; none: a new folder
-  std::vector<std::string> damaged;                 // newer ones that are not whole
+  std::optional<std::filesystem::path> checkpoint;  // complete; none: from the start
+  /// Folder to continue in; none: a new folder.
+  std::optional<std::filesystem::path> run;
+  std::vector<std::string> damaged;  // newer checkpoints that are damaged
 
-  /// As train.resume names it.
+  /// The path as train.resume names it.
   std::filesystem::path path() const { return run ? *run : *checkpoint; }
 };
 
-/// Nothing if the run is to begin from the start. Throws InputError if what is named has
-/// no whole checkpoint. Of runs that nobody named, those that are odd are passed over,
-/// and `on_odd` hears why.
+/// Returns nothing if the run is to begin from the start. Throws InputError if the named
+/// run has no complete checkpoint. With `auto`, invalid runs are skipped, and
+/// `on_skipped` is called with the reason.
 std::optional<ResumeSource> find_resume_source(const Settings& settings,
-                                               const OnDamaged& on_odd = {});
+                                               const OnDamaged& on_skipped = {});
 
-/// Whether the path is a run's folder, as opposed to a checkpoint's, or none.
+/// Whether the path is a run's folder, as opposed to a checkpoint's folder or something
+/// else.
 bool is_run_folder(const std::filesystem::path& path);
 
 }  // namespace convoy

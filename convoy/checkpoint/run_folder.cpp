@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto kReplaceBadUtf8 = nlohmann::ordered_json::error_handler_t::replace;
 
-/// A text file that grows by whole lines.
+/// A text file to which complete lines are appended.
 class LineFile {
  public:
   explicit LineFile(std::filesystem::path path) : file_(std::move(path)) {}
@@ -38,7 +38,7 @@ class LineFile {
   bool is_due() const { return file_.is_due(); }
   void flush() { file_.flush(); }
 
-  /// Cuts the file after its last whole line.
+  /// Truncates the file after its last complete line.
   void mend() {
     if (!std::filesystem::is_regular_file(file_.path())) return;
     const std::string text = read_text(file_.path());
@@ -77,7 +77,7 @@ void check_name(const std::string& name) {
   }
 }
 
-/// The record of a line; null if the line is no JSON, which is nobody's record.
+/// Returns the record of a line; null if the line is not JSON.
 nlohmann::ordered_json parse_record(const std::string& line, const JsonSource& source) {
   try {
     return parse_json(line, source);
@@ -86,15 +86,15 @@ nlohmann::ordered_json parse_record(const std::string& line, const JsonSource& s
   }
 }
 
-/// Throws InputError for a record whose step or kind is of another type.
+/// Throws InputError for a record whose step or kind has another type.
 bool is_after(const JsonObject& record, std::size_t step, bool evaluated) {
   const std::uint64_t of = record.contains("step") ? record.whole("step") : 0;
   const std::string kind = record.contains("kind") ? record.text("kind") : "";
   return of > step || (of == step && !evaluated && kind != "step");
 }
 
-/// The folder, held for this process alone; nothing (-1) if another one holds it. Where a
-/// file system has no locks, nobody is kept out.
+/// Opens and locks the folder; returns nothing (-1) if another process holds the lock. On
+/// a file system without locks, no process is excluded.
 Descriptor locked(const std::filesystem::path& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw storage_error(path, "open this folder", errno);
@@ -103,7 +103,8 @@ Descriptor locked(const std::filesystem::path& path) {
   return taken ? Descriptor(-1) : std::move(folder);
 }
 
-/// False if something of that name exists. mkdir decides: asking first would be a race.
+/// Returns false if something of that name exists. mkdir decides, because checking first
+/// would be a race.
 bool make_new_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0755) == 0) return true;
   if (errno == EEXIST) return false;
@@ -122,11 +123,11 @@ struct RunFolder::Files {
     throw InputError(InputKind::settings,
                      {.where = path,
                       .found = "a run that another process is writing",
-                      .expected = "one that nobody trains",
+                      .expected = "a run that no process is training",
                       .hint = "wait for it to end, or choose another run.name"});
   }
 
-  Descriptor lock;  // goes with the process, however that ends
+  Descriptor lock;  // is released with the process, however it ends
 
   LineFile metrics, log, resources;
 };
@@ -177,7 +178,7 @@ std::size_t RunFolder::forget_after(std::size_t step, bool evaluated) {
     const JsonSource source{
         .where = fmt::format("{}:{}", path.string(), ++number),
         .expected = "a record that convoy has written",
-        .hint = "remove the line, or go on from the checkpoint in a new folder"};
+        .hint = "remove the line, or resume from the checkpoint in a new folder"};
     const auto record = parse_record(line, source);
     const bool later =
         record.is_object() && is_after(JsonObject(record, source), step, evaluated);
@@ -201,7 +202,7 @@ RunFolder::~RunFolder() {
   try {
     flush();
   } catch (const InputError&) {
-    // A destructor may run because of this very error. Who must know calls flush().
+    // A destructor may run because of this very error. To get the error, call flush().
   }
 }
 

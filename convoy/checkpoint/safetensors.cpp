@@ -38,7 +38,7 @@ File open_file(const std::string& path) {
   return file;
 }
 
-/// The size in advance, so that nothing is allocated for a header that cannot be true.
+/// Takes the file's size first, so that nothing is allocated for an impossible header.
 std::uint64_t size_of(const std::string& path) {
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
@@ -51,8 +51,8 @@ Container read_block(const File& file, const std::string& path, std::size_t size
   Container block(size, {});
   if (std::fread(block.data(), 1, size, file.get()) == size) return block;
   if (std::ferror(file.get())) throw storage_error(path, "read this file", errno);
-  refuse_tensors(path + ": end", "an end before its time",
-                 "a file that nobody is writing");
+  refuse_tensors(path + ": end", "an unexpected end of file",
+                 "a file that no process is writing");
 }
 
 std::uint64_t read_header_length(const File& file, const std::string& path,
@@ -171,7 +171,7 @@ void SafetensorsFile::copy_values(const std::string& name, std::span<float> dst)
                                fmt::join(shape(name), ", ")),
                    fmt::format("{} values", dst.size()));
   }
-  // Not a cast: nothing says that a tensor's bytes begin where a float may stand.
+  // A cast would be wrong: a tensor's bytes need not be aligned for floats.
   if (!bytes.empty()) std::memcpy(dst.data(), bytes.data(), bytes.size());
 }
 

@@ -7,9 +7,9 @@
 //   {"__metadata__": {"format": "pt"},
 //    "fc.bias": {"dtype": "F32", "shape": [10], "data_offsets": [0, 40]}, ...}
 //
-// Numbers are little-endian; offsets count from the end of the header. A file may come
-// from anywhere, so the reader believes nothing: the tensors must cover the data exactly,
-// and every refusal is an InputError of kind `data` that names the file and the tensor.
+// Numbers are little-endian; offsets count from the end of the header. Files are
+// untrusted: the tensors must cover the data exactly, and every error is an InputError of
+// kind `data` that names the file and the tensor.
 
 #pragma once
 
@@ -32,15 +32,16 @@ struct TensorView {
   std::span<const float> values;
 };
 
-/// What a file holds, for whoever compares it later.
+/// The size and SHA-256 of a file, to compare it later.
 struct FileMark {
   std::uint64_t bytes = 0;
   std::string sha256;
 };
 
-/// Writes the tensors in the order given, whole or not at all. Metadata without "format"
-/// gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a storage error.
-/// Requires: names are UTF-8 and differ; each shape matches its number of values.
+/// Writes the tensors in the given order; the file is complete or absent. Metadata
+/// without "format" gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a
+/// storage error. Requires: names are UTF-8 and unique; each shape matches its number of
+/// values.
 FileMark write_safetensors(const std::filesystem::path& path,
                            std::span<const TensorView> tensors,
                            const std::map<std::string, std::string>& metadata = {});
@@ -51,21 +52,21 @@ class SafetensorsFile {
   /// Reads and checks the whole file. Tensors of every known dtype are listed.
   static SafetensorsFile read(const std::filesystem::path& path);
 
-  /// All tensors, in the header's order.
+  /// All tensors, in the order of the header.
   std::span<const TensorEntry> tensors() const { return header_.tensors; }
   std::vector<std::string> names() const;
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
 
   bool contains(const std::string& name) const { return header_.index.contains(name); }
 
-  /// These throw a data error if there is no such tensor.
+  /// The following throw a data error if there is no such tensor.
   const TensorEntry& tensor(const std::string& name) const;
   const std::vector<std::size_t>& shape(const std::string& name) const;
 
-  /// A tensor's values. Throws a data error unless it is of dtype F32.
+  /// Returns a tensor's values. Throws a data error unless its dtype is F32.
   std::vector<float> values(const std::string& name) const;
 
-  /// As values(), into the caller's memory. Throws a data error if the sizes differ.
+  /// Copies a tensor's values to `dst`. Throws a data error if the sizes differ.
   void copy_values(const std::string& name, std::span<float> dst) const;
 
  private:

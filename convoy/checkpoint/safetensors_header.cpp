@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON is read by an event parser, not into a tree: nlohmann's is iterative, so no
-// depth of nesting overflows the stack, and every event that the format does not allow at
-// its place ends the reading there. Nothing is allocated for what is refused.
+// An event parser reads the JSON instead of building a tree: nlohmann's is iterative, so
+// no nesting depth overflows the stack, and the first event that the format does not
+// allow ends the parsing. Nothing is allocated for what is refused.
 
 #include "convoy/checkpoint/safetensors_header.h"
 
@@ -34,7 +34,8 @@ std::optional<std::size_t> bytes_of(const std::string& dtype) {
   return std::nullopt;
 }
 
-/// Receives nlohmann's events and collects entries. Methods are named by that library.
+/// Receives nlohmann's events and collects entries. That library requires the method
+/// names.
 class HeaderReader {
  public:
   explicit HeaderReader(const std::string& path) : path_(path) {}
@@ -205,8 +206,8 @@ void check_size(const std::string& path, const TensorEntry& tensor) {
   }
 }
 
-/// Refuses unless the tensors, in the order of their bytes, lie end to end from 0 to
-/// `size`.
+/// Throws unless the tensors, ordered by offset, cover the bytes from 0 to `size` without
+/// gaps or overlaps.
 void check_cover(const std::string& path, std::span<const TensorEntry> tensors,
                  std::size_t size) {
   std::vector<const TensorEntry*> sorted;
@@ -224,7 +225,7 @@ void check_cover(const std::string& path, std::span<const TensorEntry> tensors,
     };
     if (end > size) refuse("beyond the file", fmt::format("an end up to {}", size));
     if (begin < covered) refuse("an overlap", "each byte in one tensor");
-    if (begin > covered) refuse("after a hole", fmt::format("a begin of {}", covered));
+    if (begin > covered) refuse("after a gap", fmt::format("a begin of {}", covered));
     covered = end;
   }
   if (covered < size) {
@@ -271,7 +272,7 @@ std::optional<std::size_t> element_count(std::span<const std::size_t> shape) {
 SafetensorsHeader parse_safetensors_header(const std::string& json,
                                            const std::string& path,
                                            std::size_t data_size) {
-  // To nlohmann's parser a zero byte is the end of the text, whatever comes after it.
+  // nlohmann's parser takes a zero byte for the end of the text, whatever follows it.
   if (json.empty() || json[0] != '{' || json.find('\0') != std::string::npos) {
     refuse_tensors(header_place(path), "no JSON object", "a JSON object in UTF-8",
                    kDamagedTensors);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AloneComm: the Comm of a job of one rank. It copies and adds; there is no other rank.
+// AloneComm: the Comm of a job with one rank. It only copies and adds.
 
 #pragma once
 

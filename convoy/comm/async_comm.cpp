@@ -39,7 +39,8 @@ AsyncComm::Ticket AsyncComm::start_reduce_scatter(const ReductionOrder& order,
 AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionOrder& order,
                                              std::span<const float* const> partials,
                                              std::span<float> whole) {
-  check(partials.size() <= kMostPartials, "no more partials than a job has room for");
+  check(partials.size() <= kMostPartials,
+        "no more partials than a queued operation can hold");
   return start([&](Job& job) {
     job.kind = kind;
     job.order = &order;
@@ -68,7 +69,8 @@ AsyncComm::Ticket AsyncComm::start(const Fill& fill) {
   return ticket;
 }
 
-/// With no other rank to wait for, handing over would take longer than the operation.
+/// With a single rank, handing an operation to a thread would take longer than the
+/// operation.
 template <class Fill>
 AsyncComm::Ticket AsyncComm::do_now(const Fill& fill) {
   Job& job = jobs_.front();
@@ -80,7 +82,7 @@ AsyncComm::Ticket AsyncComm::do_now(const Fill& fill) {
 
 void AsyncComm::wait(Ticket ticket) {
   std::unique_lock lock(mutex_);
-  check(ticket.number <= started_, "a ticket is of an operation that was started");
+  check(ticket.number <= started_, "a ticket belongs to a started operation");
   wait_until(lock, [&] { return finished_ >= ticket.number; });
   if (failed_ != 0 && ticket.number >= failed_) std::rethrow_exception(failure_);
 }
@@ -101,7 +103,7 @@ void AsyncComm::wait_until(std::unique_lock<std::mutex>& lock, const Condition& 
 }
 
 /// After a failure the Comm cannot be used any more: later operations fail with the same
-/// error. The thread adds numbers, so it flushes denormals as compute threads do.
+/// error. The thread adds numbers, so it flushes denormals like the compute threads.
 void AsyncComm::serve() {
   flush_denormals();
   std::unique_lock lock(mutex_);

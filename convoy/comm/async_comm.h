@@ -7,9 +7,9 @@
 //   async.wait(ticket);
 //
 // All ranks start the same operations in the same order. The arguments of an operation
-// must live, unchanged, until a wait for it has returned. The Comm may be used directly
-// while no operation is running. Steady use allocates nothing. A single rank has no
-// thread: its operations are done when they are started.
+// must stay alive and unchanged until a wait for it has returned. The Comm may be used
+// directly while no operation is running. Steady use allocates nothing. With a single
+// rank there is no thread: operations are done when they are started.
 
 #pragma once
 
@@ -27,17 +27,18 @@ namespace convoy {
 
 class AsyncComm {
  public:
-  /// Names an operation that was started.
+  /// Identifies a started operation.
   struct Ticket {
     std::uint64_t number = 0;
   };
 
-  /// The most partials of a rank, and the most operations at once; one more waits.
+  /// The maximum number of partials per rank, and of queued operations; starting one more
+  /// waits.
   static constexpr std::size_t kMostPartials = 64, kMostJobs = 64;
 
   /// Borrows the Comm for as long as it lives.
   explicit AsyncComm(Comm& comm);
-  /// Waits for the running operation; those that have not begun are dropped.
+  /// Waits for the running operation; queued operations are dropped.
   ~AsyncComm();
   AsyncComm(const AsyncComm&) = delete;
   AsyncComm& operator=(const AsyncComm&) = delete;
@@ -50,13 +51,13 @@ class AsyncComm {
                               std::span<float> whole);
   Ticket start_all_gather_parts(std::span<float> whole);
 
-  /// Returns when the operation is done. Throws the PeerError that ended it or one
-  /// before.
+  /// Returns when the operation is done. Throws the PeerError of this or an earlier
+  /// operation.
   void wait(Ticket ticket);
-  /// Waits for all that were started.
+  /// Waits for all started operations.
   void wait_all();
 
-  /// How long callers have waited: communication that computing did not hide. The time
+  /// How long callers have waited: communication that computation did not hide. The time
   /// inside operations is in the Comm's traffic.
   double exposed_seconds() const;
 
@@ -85,9 +86,9 @@ class AsyncComm {
   Comm& comm_;
   mutable std::mutex mutex_;
   std::condition_variable started_one_, finished_one_;
-  std::array<Job, kMostJobs> jobs_{};         // by number, round and round
+  std::array<Job, kMostJobs> jobs_{};         // ring buffer, by operation number
   std::uint64_t started_ = 0, finished_ = 0;  // operations so far
-  std::uint64_t failed_ = 0;  // the number of the first that failed; 0: none
+  std::uint64_t failed_ = 0;  // number of the first failed operation; 0: none
   std::exception_ptr failure_;
   double exposed_seconds_ = 0;
   bool closing_ = false;

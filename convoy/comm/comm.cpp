@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What all transports share: each collective as an exchange of spans or as a reduction,
-// the rank's own part of it, and the counting.
+// this rank's own part of it, and the counting of traffic.
 
 #include "convoy/comm/comm.h"
 
@@ -14,9 +14,9 @@
 namespace convoy {
 namespace {
 
-/// The two may be the same bytes.
+/// The two may be the same memory.
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {
-  check(from.size() == to.size(), "a copy is as long as what it is of");
+  check(from.size() == to.size(), "source and destination of a copy have the same size");
   if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
 
@@ -41,7 +41,7 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   return *this;
 }
 
-/// Counts a call and its time, also when it throws.
+/// Counts a call and its time, also if it throws.
 class Comm::Counted {
  public:
   Counted(Comm& comm, Operation operation)
@@ -65,7 +65,7 @@ Comm::Comm(int rank, int ranks)
       ranks_(ranks),
       to_(static_cast<std::size_t>(ranks)),
       from_(static_cast<std::size_t>(ranks)) {
-  check(rank >= 0 && rank < ranks, "a rank is one of the ranks");
+  check(rank >= 0 && rank < ranks, "0 <= rank < ranks");
 }
 
 Traffic Comm::total_traffic() const {
@@ -108,12 +108,13 @@ void Comm::broadcast(std::span<std::byte> bytes, int root) {
 
 void Comm::gather(std::span<const std::byte> own, std::span<std::byte> all,
                   std::span<const std::size_t> sizes, int root) {
-  check(sizes.size() == from_.size(), "a size for each rank");
-  check(own.size() == sizes[static_cast<std::size_t>(rank_)], "own size as announced");
+  check(sizes.size() == from_.size(), "one size per rank");
+  check(own.size() == sizes[static_cast<std::size_t>(rank_)],
+        "own data has the announced size");
   clear_exchange();
   to_[static_cast<std::size_t>(root)] = own;
   if (rank_ == root) {
-    check(all.size() == sum_of(sizes), "the root has room for all");
+    check(all.size() == sum_of(sizes), "the root's buffer holds all data");
     for (std::size_t r = 0, begin = 0; r < sizes.size(); begin += sizes[r++]) {
       from_[r] = all.subspan(begin, sizes[r]);
     }
@@ -123,12 +124,13 @@ void Comm::gather(std::span<const std::byte> own, std::span<std::byte> all,
 
 void Comm::scatter(std::span<const std::byte> all, std::span<std::byte> own,
                    std::span<const std::size_t> sizes, int root) {
-  check(sizes.size() == to_.size(), "a size for each rank");
-  check(own.size() == sizes[static_cast<std::size_t>(rank_)], "own size as announced");
+  check(sizes.size() == to_.size(), "one size per rank");
+  check(own.size() == sizes[static_cast<std::size_t>(rank_)],
+        "own data has the announced size");
   clear_exchange();
   from_[static_cast<std::size_t>(root)] = own;
   if (rank_ == root) {
-    check(all.size() == sum_of(sizes), "the root has something for all");
+    check(all.size() == sum_of(sizes), "the root's buffer holds all data");
     for (std::size_t r = 0, begin = 0; r < sizes.size(); begin += sizes[r++]) {
       to_[r] = all.subspan(begin, sizes[r]);
     }
@@ -137,7 +139,7 @@ void Comm::scatter(std::span<const std::byte> all, std::span<std::byte> own,
 }
 
 void Comm::all_gather(std::span<const std::byte> own, std::span<std::byte> all) {
-  check(all.size() == own.size() * to_.size(), "equal sizes on all ranks");
+  check(all.size() == own.size() * to_.size(), "all ranks give equal sizes");
   clear_exchange();
   for (std::size_t r = 0; r < to_.size(); ++r) {
     to_[r] = own;
@@ -179,11 +181,12 @@ void Comm::all_reduce(const ReductionOrder& order, std::span<const float* const>
 }
 
 /// A rank sends its partials of the other ranks' parts and, in an all-reduce, the sum of
-/// its own part to all.
+/// its own part to all ranks.
 void Comm::reduce(const Reduction& reduction) {
-  check(reduction.order.ranks() == ranks_, "the order is for as many ranks");
+  check(reduction.order.ranks() == ranks_,
+        "the reduction order has the job's number of ranks");
   const std::size_t own_partials = reduction.order.partials_of(rank_).size();
-  check(reduction.partials.size() == own_partials, "a rank gives all its partials");
+  check(reduction.partials.size() == own_partials, "a rank passes all of its partials");
   Counted counted(*this, reduction.operation);
   do_reduce(reduction);
 

@@ -5,12 +5,12 @@
 //   comm.all_reduce(order, partials, gradients);
 //
 // All ranks call the same collective operations in the same order, from one thread at a
-// time (AsyncComm is a thread for that). No wait for another rank lasts longer than the
-// timeout: then, or as soon as a rank is known to be gone, PeerError names it, and the
-// Comm cannot be used any more. A rank that fails should destroy its Comm, so that others
-// fail at once. Through shared memory, steady use allocates nothing; over TCP, Gloo
-// allocates for every message. Sums are added in the order of the reduction tree, so they
-// have the same bits on any number of ranks.
+// time (AsyncComm has a thread for that). No wait for another rank lasts longer than the
+// timeout: when it expires, or as soon as a rank is known to be gone, PeerError names
+// that rank, and the Comm cannot be used any more. A rank that fails should destroy its
+// Comm, so that others fail at once. Through shared memory, steady use allocates nothing;
+// over TCP, Gloo allocates for every message. Sums are added in the order of the
+// reduction tree, so they have the same bits on any number of ranks.
 
 #pragma once
 
@@ -38,14 +38,14 @@ enum class Operation {
 };
 inline constexpr std::size_t kOperations = 7;
 
-/// As in "all_reduce".
+/// Returns a name such as "all_reduce".
 std::string_view name_of(Operation operation);
 
-/// What the calls of one operation have cost this rank so far.
+/// The cost of one operation's calls on this rank so far.
 struct Traffic {
   std::uint64_t calls = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;  // payload, to and from other ranks
-  double seconds = 0;                                // inside calls
+  double seconds = 0;                                // spent in calls
 
   Traffic& operator+=(const Traffic& other);
 };
@@ -62,23 +62,24 @@ class Comm {
   bool is_first() const { return rank_ == 0; }
 
   void broadcast(std::span<std::byte> bytes, int root);
-  /// `all` is, on the root, what the ranks gave, one after the other; `sizes` is how many
-  /// bytes each of them gives, and the same on all ranks. Elsewhere `all` is empty.
+  /// On the root, `all` receives the data of all ranks, in rank order; elsewhere it is
+  /// empty. `sizes` has the bytes per rank and is the same on all ranks.
   void gather(std::span<const std::byte> own, std::span<std::byte> all,
               std::span<const std::size_t> sizes, int root);
   /// The reverse of gather.
   void scatter(std::span<const std::byte> all, std::span<std::byte> own,
                std::span<const std::size_t> sizes, int root);
-  /// What all ranks gave, one after the other, on all. Requires: equal sizes.
+  /// `all` receives the data of all ranks, in rank order, on all ranks. Requires: equal
+  /// sizes.
   void all_gather(std::span<const std::byte> own, std::span<std::byte> all);
-  /// All ranks get each rank's even_part of `whole`.
+  /// All ranks receive each rank's even_part of `whole`.
   void all_gather_parts(std::span<float> whole);
 
-  /// Adds the ranks' partials; `whole` gets the sum, in this rank's even_part alone.
-  /// `partials` are this rank's, of the length of `whole`, which may be one of them.
+  /// Adds the ranks' partials; `whole` receives the sum in this rank's even_part only.
+  /// `partials` are this rank's, each as long as `whole`, which may be one of them.
   void reduce_scatter(const ReductionOrder& order, std::span<const float* const> partials,
                       std::span<float> whole);
-  /// As reduce_scatter, but all ranks get the whole sum.
+  /// As reduce_scatter, but all ranks receive the complete sum.
   void all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
                   std::span<float> whole);
 
@@ -90,7 +91,7 @@ class Comm {
   Traffic total_traffic() const;
 
  protected:
-  /// What is sent to each rank and received from it: nothing where a span is empty. A
+  /// What is sent to each rank and received from it; nothing where a span is empty. A
   /// rank's own entries are ignored.
   struct Exchange {
     Operation operation;
@@ -107,7 +108,7 @@ class Comm {
     bool to_all() const { return operation == Operation::all_reduce; }
   };
 
-  /// The even_part of `count` elements that is a rank's.
+  /// Returns the even_part of `count` elements that a rank owns.
   Range part_of(int rank, std::size_t count) const;
 
  private:

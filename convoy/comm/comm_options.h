@@ -21,7 +21,7 @@ struct CommOptions {
   std::chrono::milliseconds timeout{60000};  // the longest wait for a rank's next answer
   std::string address = "127.0.0.1";         // of this machine, to listen on
   Transport transport = Transport::automatic;
-  std::string name = "comm";  // tells apart several Comms of one store
+  std::string name = "comm";  // distinguishes the Comms of one store
 };
 
 }  // namespace convoy

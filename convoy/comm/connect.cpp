@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On which machine each rank is, and which transport the ranks use. All ranks come to the
-// same answer, since each decides from what all have written to the store.
+// Finds out on which machine each rank is, and chooses the transport. All ranks come to
+// the same result, because each decides from what all ranks have written to the store.
 
 #include "convoy/comm/connect.h"
 
@@ -23,29 +23,29 @@
 namespace convoy {
 namespace {
 
-/// A value written by each rank, or by one of them, under a key of this Comm.
+/// A value that each rank, or one of them, writes under a key of this Comm.
 class Notes {
  public:
   Notes(const CommOptions& options, KeyValueStore& store)
       : options_(options), store_(store) {}
 
-  void say(const std::string& topic, const std::string& text) {
+  void set(const std::string& topic, const std::string& text) {
     store_.set(key(topic, options_.rank), std::as_bytes(std::span(text)));
   }
 
-  std::string heard(const std::string& topic, int rank) {
+  std::string get(const std::string& topic, int rank) {
     try {
       const std::vector<std::byte> bytes = store_.get(key(topic, rank), options_.timeout);
       return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     } catch (const PeerError& error) {
-      throw PeerError(rank, fmt::format("did not come to connect ({})", error.what()));
+      throw PeerError(rank, fmt::format("did not connect ({})", error.what()));
     }
   }
 
-  std::vector<std::string> heard_from_all(const std::string& topic) {
+  std::vector<std::string> get_from_all(const std::string& topic) {
     std::vector<std::string> texts;
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      texts.push_back(heard(topic, rank));
+      texts.push_back(get(topic, rank));
     }
     return texts;
   }
@@ -74,23 +74,23 @@ std::unique_ptr<SharedSegment> make_segment(const CommOptions& options, Notes& n
   try {
     auto segment = std::make_unique<SharedSegment>(0, options.ranks, options.timeout);
     const MemoryPlace place = segment->place();
-    notes.say("segment", fmt::format("{} {}", place.process, place.descriptor));
+    notes.set("segment", fmt::format("{} {}", place.process, place.descriptor));
     return segment;
   } catch (const InputError& error) {
-    notes.say("segment", error.what());
+    notes.set("segment", error.what());
     throw;
   }
 }
 
 std::unique_ptr<SharedSegment> open_segment(const CommOptions& options, Notes& notes) {
-  const MemoryPlace place = parse_place(notes.heard("segment", 0));
+  const MemoryPlace place = parse_place(notes.get("segment", 0));
   return std::make_unique<SharedSegment>(options.rank, options.ranks, options.timeout,
                                          place);
 }
 
 std::vector<int> processes_of_all(Notes& notes) {
   std::vector<int> processes;
-  for (const std::string& text : notes.heard_from_all("process")) {
+  for (const std::string& text : notes.get_from_all("process")) {
     processes.push_back(std::atoi(text.c_str()));
   }
   return processes;
@@ -98,12 +98,13 @@ std::vector<int> processes_of_all(Notes& notes) {
 
 constexpr const char* kFine = "fine";
 
-/// Null on all ranks if one of them cannot; then `why` says which and why.
+/// Returns null on all ranks if one of them cannot share memory; `why` says which one and
+/// why.
 std::unique_ptr<SharedSegment> share(const CommOptions& options, Notes& notes,
                                      std::string& why) {
   std::unique_ptr<SharedSegment> segment;
   std::string outcome = kFine;
-  notes.say("process", std::to_string(::getpid()));
+  notes.set("process", std::to_string(::getpid()));
   try {
     segment =
         options.rank == 0 ? make_segment(options, notes) : open_segment(options, notes);
@@ -111,15 +112,15 @@ std::unique_ptr<SharedSegment> share(const CommOptions& options, Notes& notes,
   } catch (const InputError& error) {
     outcome = error.what();
   }
-  notes.say("shared", outcome);
-  const std::vector<std::string> outcomes = notes.heard_from_all("shared");
+  notes.set("shared", outcome);
+  const std::vector<std::string> outcomes = notes.get_from_all("shared");
   const auto bad = std::ranges::find_if(outcomes, [](auto& o) { return o != kFine; });
   if (bad == outcomes.end()) return segment;
   why = fmt::format("rank {}: {}", bad - outcomes.begin(), *bad);
   return nullptr;
 }
 
-/// As share, where the ranks are too many or on several machines, too.
+/// As share(), and also returns null if there are too many ranks or several machines.
 std::unique_ptr<SharedSegment> try_to_share(const CommOptions& options,
                                             KeyValueStore& store, std::string& why) {
   if (options.ranks > SharedSegment::kMostRanks) {
@@ -127,12 +128,13 @@ std::unique_ptr<SharedSegment> try_to_share(const CommOptions& options,
     return nullptr;
   }
   Notes notes(options, store);
-  notes.say("machine", machine_identity());
-  const std::vector<std::string> machines = notes.heard_from_all("machine");
+  notes.set("machine", machine_identity());
+  const std::vector<std::string> machines = notes.get_from_all("machine");
   const auto apart = std::ranges::find_if(
       machines, [&](const std::string& each) { return each != machines[0]; });
   if (apart == machines.end()) return share(options, notes, why);
-  why = fmt::format("rank {} is elsewhere than rank 0", apart - machines.begin());
+  why =
+      fmt::format("rank {} is on another machine than rank 0", apart - machines.begin());
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// connect: from a rank's number to a connected Comm.
+// connect: makes the Comm of a rank.
 
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace convoy {
 
 /// Waits for all ranks, which must use the same name and transport. The store is needed
-/// until this returns. Throws PeerError that names a rank which does not come.
+/// until this returns. Throws PeerError that names a rank that does not connect.
 std::unique_ptr<Comm> connect(const CommOptions& options, KeyValueStore& store);
 
-/// What carries messages over TCP, with its version.
+/// The library that carries messages over TCP, with its version.
 std::string transport_library();
 
 }  // namespace convoy

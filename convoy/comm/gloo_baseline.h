@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GlooBaseline: Gloo's own all-reduce, to compare with.
+// GlooBaseline: Gloo's own all-reduce, for comparison.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class GlooBaseline {
   GlooBaseline(const CommOptions& options, KeyValueStore& store)
       : mesh_(options, store) {}
 
-  /// The sum over all ranks, in Gloo's order. Throws what Gloo throws.
+  /// Computes the sum over all ranks, in Gloo's order. Throws what Gloo throws.
   void all_reduce(std::span<float> whole);
 
  private:

@@ -9,7 +9,7 @@
 namespace convoy {
 namespace {
 
-/// Slots: one per operation, and one for the sums of an all-reduce.
+/// Gloo slots: one per operation, and one for the sums of an all-reduce.
 constexpr std::uint64_t kFirstOperation = 16, kResults = 64;
 
 std::uint64_t slot_of(Operation operation) {
@@ -55,7 +55,7 @@ class GlooComm::Reducing {
   void run();
 
  private:
-  /// Memory of the results, of own partials, and of others' partials, for each rank.
+  /// Buffers for results, own partials, and other ranks' partials, one each per rank.
   struct Peer {
     int rank;
     GlooBuffer whole, staging;
@@ -63,7 +63,7 @@ class GlooComm::Reducing {
     std::size_t results = 0, sends = 0;  // messages still to wait for
   };
 
-  static constexpr std::size_t kStagingFloats = std::size_t{1} << 18;  // of one chunk
+  static constexpr std::size_t kStagingFloats = std::size_t{1} << 18;  // per chunk
   static constexpr std::size_t kLeastChunk = std::size_t{1} << 13;
   static constexpr std::size_t kAhead = 3;  // chunks received before they are added
 
@@ -107,12 +107,12 @@ GlooComm::Reducing::Reducing(GlooComm& comm, const Reduction& reduction)
   }
 }
 
-/// Partials that an owner receives.
+/// Returns the number of partials that an owner receives.
 std::size_t GlooComm::Reducing::other_partials(int owner) const {
   return reduction_.order.partials() - reduction_.order.partials_of(owner).size();
 }
 
-/// Elements of a chunk: a function of the owner that all ranks agree on.
+/// Returns the elements per chunk, as a function of the owner that all ranks agree on.
 std::size_t GlooComm::Reducing::chunk_of(int owner) const {
   return std::max(kLeastChunk, kStagingFloats / other_partials(owner));
 }
@@ -127,7 +127,8 @@ std::vector<Range> GlooComm::Reducing::chunks_of(int owner) const {
   return chunks;
 }
 
-/// Where in the staging memory a partial (of all that others have) of a chunk goes.
+/// Returns where a partial of another rank, of one chunk, is stored in the staging
+/// memory.
 std::size_t GlooComm::Reducing::staged(std::size_t chunk, std::size_t partial) const {
   return (chunk % kAhead * other_partials(comm_.rank()) + partial) *
          chunk_of(comm_.rank());
@@ -148,7 +149,7 @@ void GlooComm::Reducing::run() {
   finish();
 }
 
-/// Gloo holds each of them back until its owner is ready to receive it.
+/// Gloo holds each message back until its owner is ready to receive it.
 void GlooComm::Reducing::send_partials() {
   for (Peer& peer : peers_) {
     for (const Range chunk : chunks_of(peer.rank)) {
@@ -161,8 +162,8 @@ void GlooComm::Reducing::send_partials() {
   }
 }
 
-/// They may be received over a partial that is yet to be sent: an owner sends the sum of
-/// a chunk only after it has received the chunk from this rank.
+/// Sums may be received over a partial that is still to be sent: an owner sends the sum
+/// of a chunk only after it has received the chunk from this rank.
 void GlooComm::Reducing::receive_results() {
   for (Peer& peer : peers_) {
     for (const Range chunk : chunks_of(peer.rank)) {

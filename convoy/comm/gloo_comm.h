@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GlooComm: a Comm over TCP, by Gloo.
+// GlooComm: a Comm over TCP, using Gloo.
 //
-// A reduction is direct: the owner of a part receives the others' partials of it, adds
-// them in the tree's order and, in an all-reduce, sends the sum to all. Parts go in
-// chunks, so that sending, receiving and adding overlap:
+// A reduction is direct: the owner of a part receives the other ranks' partials of it,
+// adds them in the tree's order and, in an all-reduce, sends the sum to all ranks. Parts
+// are split into chunks, so that sending, receiving and adding overlap:
 //
 //   others -> own     partials of chunk  k+1, k+2 ...    (Gloo's thread)
 //   own               adds the partials of chunk k       (the caller's)
 //   own -> others     sum of chunk k-1, k-2 ...          (Gloo's thread)
 //
 // A rank sends its partials of the other ranks' parts, and the sum of its own part to
-// each of them: the minimum that sums in a fixed order allow, and as much as a ring
-// sends.
+// each of them: the minimum for sums in a fixed order, and as much as a ring sends.
 
 #pragma once
 

@@ -22,11 +22,11 @@ constexpr std::uint64_t kFarewell = 2;  // slot
 constexpr std::int32_t kNone = -1;
 
 /// How long to wait for the reason of a rank that closed its connection, and for a
-/// farewell to be handed to the system.
+/// farewell to be sent.
 constexpr milliseconds kFarewellTime{500};
 
-/// Gloo writes to connections that may be closed; that has to be an error, not a signal
-/// that ends the process. A handler that the program has set is kept.
+/// Gloo writes to connections that may be closed; that must be an error, not a signal
+/// that ends the process. A handler set by the program is kept.
 void ignore_broken_pipes() {
   struct sigaction current {};
   sigaction(SIGPIPE, nullptr, &current);
@@ -35,7 +35,7 @@ void ignore_broken_pipes() {
 
 double seconds_of(std::chrono::duration<double> time) { return time.count(); }
 
-/// What Gloo throws about a rank becomes a PeerError that names it.
+/// Turns an exception of Gloo about a rank into a PeerError that names it.
 template <class Action>
 void naming(int peer, const Action& action) {
   try {
@@ -74,7 +74,7 @@ GlooMesh::GlooMesh(const CommOptions& options, KeyValueStore& store)
 
 GlooMesh::~GlooMesh() = default;
 
-/// A rank that has left already is named by the first operation that needs it.
+/// If a rank has already left, the first operation that needs it reports that.
 void GlooMesh::watch() {
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer == rank_) continue;
@@ -88,7 +88,7 @@ void GlooMesh::watch() {
   }
 }
 
-/// The rank that `peer` says it lost, or `peer` itself.
+/// Returns the rank that `peer` reports as lost, or `peer` itself.
 int GlooMesh::cause_of_leaving(int peer) {
   const auto p = static_cast<std::size_t>(peer);
   try {
@@ -101,7 +101,7 @@ int GlooMesh::cause_of_leaving(int peer) {
   return sensible ? cause : peer;
 }
 
-void GlooMesh::say_farewell(int cause) {
+void GlooMesh::send_farewell(int cause) {
   std::int32_t word = cause;
   const auto buffer = lifeline_->createUnboundBuffer(&word, sizeof(word));
   int sent = 0;
@@ -111,22 +111,22 @@ void GlooMesh::say_farewell(int cause) {
       buffer->send(peer, kFarewell);
       ++sent;
     } catch (const std::exception&) {
-      continue;  // it is gone itself
+      continue;  // this peer is gone as well
     }
   }
   try {
     for (; sent > 0; --sent) buffer->waitSend(kFarewellTime);
   } catch (const std::exception&) {
-    return;  // others will see this rank leave
+    return;  // the others will see this rank leave
   }
 }
 
 void GlooMesh::lose(int peer, bool silent) {
   const int cause = silent ? peer : cause_of_leaving(peer);
-  say_farewell(cause);
+  send_farewell(cause);
   const std::string_view during = name_of(operation_);
   if (cause != peer) {
-    throw PeerError(cause, fmt::format("lost, says rank {}, in {}", peer, during));
+    throw PeerError(cause, fmt::format("lost, as rank {} reports, in {}", peer, during));
   }
   if (silent) {
     throw PeerError(

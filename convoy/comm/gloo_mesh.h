@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GlooMesh: every rank connected to every other by Gloo's TCP transport.
+// GlooMesh: connections from every rank to every other, over Gloo's TCP transport.
 //
 // There are two connections between any two ranks. One carries data. The other, the
 // lifeline, carries at most one number: a rank that gives up because it lost another
@@ -35,30 +35,30 @@ class GlooMesh {
   GlooMesh(const GlooMesh&) = delete;
   GlooMesh& operator=(const GlooMesh&) = delete;
 
-  /// What is being done, for messages.
+  /// The current operation, for messages.
   void begin(Operation operation) { operation_ = operation; }
 
   std::chrono::milliseconds timeout() const { return timeout_; }
   const std::shared_ptr<::gloo::Context>& data() const { return data_; }
 
-  /// Throws PeerError that names `peer`, or the one because of which `peer` has left,
-  /// after having told the others.
+  /// Throws PeerError that names `peer`, or the rank because of which `peer` has left.
+  /// Tells the other ranks first.
   [[noreturn]] void lose(int peer, bool silent);
 
  private:
   void watch();
   int cause_of_leaving(int peer);
-  void say_farewell(int cause);
+  void send_farewell(int cause);
 
   int rank_, ranks_;
   std::chrono::milliseconds timeout_;
   Operation operation_ = Operation::barrier;
   std::shared_ptr<::gloo::Context> data_, lifeline_;
-  std::vector<std::int32_t> farewells_;  // by rank; kNone before it came
+  std::vector<std::int32_t> farewells_;  // by rank; kNone until received
   std::vector<std::unique_ptr<::gloo::transport::UnboundBuffer>> watches_;  // by rank
 };
 
-/// Memory for messages to and from one rank. What gloo throws becomes PeerError.
+/// Memory for messages to and from one rank. An exception of Gloo becomes a PeerError.
 /// Messages of one slot arrive in the order in which they were sent.
 class GlooBuffer {
  public:
@@ -69,7 +69,7 @@ class GlooBuffer {
   void send(std::uint64_t slot, std::size_t offset, std::size_t bytes);
   void receive(std::uint64_t slot, std::size_t offset, std::size_t bytes);
 
-  /// Waits for one more of the messages sent, or of those to be received.
+  /// Waits for one more message to be sent, or to be received.
   void wait_sent();
   void wait_received();
 

@@ -40,7 +40,7 @@ Descriptor connect_to_own_port(const sockaddr_in& to) {
   return socket;
 }
 
-/// An address above every other: Gloo lets the lower one listen.
+/// Returns an address that is greater than every other: Gloo lets the lower one listen.
 std::vector<char> highest_address() {
   sockaddr_storage storage{};
   auto* highest = reinterpret_cast<sockaddr_in*>(&storage);
@@ -49,7 +49,7 @@ std::vector<char> highest_address() {
   return ::gloo::transport::tcp::Address(storage).bytes();
 }
 
-/// The port of this end, or of the other; 0 if there is none.
+/// Returns the port of this end, or of the other end; 0 if there is none.
 template <class Ask>
 int port_of(int socket, const Ask& ask) {
   sockaddr_in address{};
@@ -58,8 +58,8 @@ int port_of(int socket, const Ask& ask) {
   return failed != 0 || address.sin_family != AF_INET ? 0 : ntohs(address.sin_port);
 }
 
-/// The descriptor of this process to which `socket`, also of this process, is connected;
-/// -1 if there is none.
+/// Returns the descriptor of this process that `socket`, also of this process, is
+/// connected to; -1 if there is none.
 int other_end_of(int socket) {
   const int here = port_of(socket, ::getsockname), there = port_of(socket, ::getpeername);
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -74,7 +74,7 @@ int other_end_of(int socket) {
   return -1;
 }
 
-/// As Gloo sets it up.
+/// Sets the options that Gloo sets.
 void prepare(int connection) {
   const int yes = 1;
   ::fcntl(connection, F_SETFL, O_NONBLOCK);
@@ -96,8 +96,7 @@ MeshContext::MeshContext(const CommOptions& options, const LoopbackDevice& devic
   transportContext_->setTimeout(options.timeout);
 }
 
-/// Replacing a descriptor takes what it was from Gloo's set of those it waits for, so the
-/// new one is added to it.
+/// Replacing a descriptor removes it from Gloo's epoll set, so the new one is added.
 void MeshContext::adopt(int peer, Descriptor connection) {
   prepare(connection.get());
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -105,15 +104,15 @@ void MeshContext::adopt(int peer, Descriptor connection) {
     const Descriptor own = connect_to_own_port(loopback_address(*pair));
     pair->connect(highest_address());
     const int descriptor = other_end_of(own.get());
-    if (descriptor < 0) continue;  // somebody else of this machine was quicker
+    if (descriptor < 0) continue;  // another process connected first
     check(::dup3(connection.get(), descriptor, O_CLOEXEC) == descriptor,
-          "a descriptor that is open can be replaced");
+          "an open descriptor can be replaced");
     auto* handler = dynamic_cast<::gloo::transport::tcp::Handler*>(pair.get());
     check(handler != nullptr, "a pair handles its own events");
     loopback_->registerDescriptor(descriptor, EPOLLIN, handler);
     return;
   }
-  throw std::runtime_error("ports of this machine are taken by others");
+  throw std::runtime_error("other processes connected to every port of this machine");
 }
 
 }  // namespace convoy

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MeshContext: a Gloo context that uses connections which were made elsewhere.
+// MeshContext: a Gloo context that uses existing connections.
 //
-// A pair of Gloo's opens a port and takes the first peer that connects for the other
-// rank; what a stranger sends there is read as Gloo's own messages, on Gloo's thread,
-// where an error ends the process. So no port of Gloo's is left to strangers:
+// A Gloo pair opens a port and takes the first peer that connects for the other rank;
+// bytes that a stranger sends there are parsed as Gloo messages, on Gloo's thread, where
+// an error ends the process. So no port of Gloo's is exposed to strangers:
 //
 //   1. the pair opens its port on the loopback address, for some microseconds;
-//   2. this process itself connects to it, and the pair is content;
-//   3. the pair's descriptor is replaced by that of the connection to adopt, of which
-//      both ends have proved who they are (MeshSockets).
+//   2. this process itself connects to it, which completes the pair;
+//   3. the pair's descriptor is replaced by that of the adopted connection, whose two
+//      ends have authenticated each other (MeshSockets).
 
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace convoy {
 
-/// What Gloo runs its pairs with: one thread, and ports that no other machine can reach.
+/// The Gloo device of all pairs: one thread, and ports that no other machine can reach.
 using LoopbackDevice = std::shared_ptr<::gloo::transport::tcp::Device>;
 LoopbackDevice open_loopback_device();
 
@@ -31,7 +31,7 @@ class MeshContext final : public ::gloo::Context {
  public:
   MeshContext(const CommOptions& options, const LoopbackDevice& device);
 
-  /// The connection to `peer` is that one from here on. Throws what Gloo throws.
+  /// Makes this the connection to `peer`. Throws what Gloo throws.
   void adopt(int peer, Descriptor connection);
 
  private:

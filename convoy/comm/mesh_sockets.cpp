@@ -24,10 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kSecretBytes = 16;
-constexpr std::size_t kGreetingBytes = 64;  // of a SHA-256 in hexadecimal digits
+constexpr std::size_t kGreetingBytes = 64;  // a SHA-256 in hexadecimal digits
 constexpr std::size_t kHelloBytes = 16 + kGreetingBytes;
 
-/// The most connections of unknown callers that are kept while their hello is missing.
+/// The maximum number of connections without a hello that are kept.
 constexpr std::size_t kMostStrangers = 64;
 constexpr milliseconds kRetryPause{50};
 
@@ -67,7 +67,7 @@ std::vector<std::byte> ask_for_invitation(KeyValueStore& store,
   try {
     return store.get(invitation_key(options.name, peer), options.timeout);
   } catch (const PeerError& error) {
-    throw PeerError(peer, fmt::format("did not come to connect ({})", error.what()));
+    throw PeerError(peer, fmt::format("did not connect ({})", error.what()));
   }
 }
 
@@ -76,7 +76,8 @@ int milliseconds_until(Steady::time_point deadline) {
   return static_cast<int>(std::clamp<long>(left, 0, 1000 * 1000));
 }
 
-/// Reads what has come, up to `most` bytes in all. False if the other end has closed.
+/// Reads what has arrived, up to `most` bytes in total. Returns false if the other end
+/// has closed.
 bool read_more(int socket, std::string& text, std::size_t most) {
   while (text.size() < most) {
     std::array<char, kHelloBytes> piece;
@@ -94,7 +95,7 @@ bool write_all(int socket, const std::string& text) {
   return count == static_cast<ssize_t>(text.size());
 }
 
-/// Empty, or why the answer of `bytes` did not come.
+/// Returns why the answer of `bytes` bytes was not received; empty if it was.
 std::string read_answer(int socket, std::string& answer, std::size_t bytes,
                         Steady::time_point deadline) {
   while (answer.size() < bytes) {
@@ -136,7 +137,7 @@ Descriptor& MeshSockets::socket(std::size_t channel, int peer) {
   return sockets_[static_cast<std::size_t>(peer)][channel];
 }
 
-/// A secret, and after it "<port> <address>".
+/// A secret, followed by "<port> <address>".
 void MeshSockets::publish(KeyValueStore& store, const Listener& listener) const {
   std::vector<std::byte> bytes = secret_;
   const std::string where = fmt::format("{} {}", listener.port, listener.address);
@@ -154,14 +155,14 @@ MeshSockets::Invitation MeshSockets::read_invitation(KeyValueStore& store,
   const auto [end, error] =
       std::from_chars(where.data(), where.data() + where.size(), invitation.port);
   if (error != std::errc() || end == where.data() + where.size()) {
-    throw PeerError(peer, "published no address that makes sense");
+    throw PeerError(peer, "published an invalid address");
   }
   invitation.secret.assign(bytes.begin(), bytes.begin() + kSecretBytes);
   invitation.address = end + 1;
   return invitation;
 }
 
-/// What `from` says to `to` to be recognised: it needs both secrets.
+/// Returns what `from` sends to `to` as proof of its identity: it needs both secrets.
 std::string MeshSockets::greeting(int from, int to, std::size_t channel) const {
   const std::string direction = fmt::format("{} to {}, channel {}", from, to, channel);
   Sha256 hash;
@@ -176,8 +177,8 @@ std::string MeshSockets::hello_to(int peer, std::size_t channel) const {
                      greeting(options_.rank, peer, channel));
 }
 
-/// The other end may be a stranger, or may have dropped this rank for one: both cost
-/// another attempt.
+/// The other end may be a stranger, or may have dropped this rank in favour of one: in
+/// both cases this rank tries again.
 void MeshSockets::connect_to_peer(int peer, std::size_t channel) {
   const auto deadline = Steady::now() + options_.timeout;
   std::string why;
@@ -186,10 +187,10 @@ void MeshSockets::connect_to_peer(int peer, std::size_t channel) {
     if (why.empty()) return;
     std::this_thread::sleep_for(kRetryPause);
   } while (Steady::now() < deadline);
-  throw PeerError(peer, fmt::format("is not who answered at its address ({})", why));
+  throw PeerError(peer, fmt::format("another process answered at its address ({})", why));
 }
 
-/// Empty, or why there is no connection yet.
+/// Returns why there is no connection yet; empty if there is one.
 std::string MeshSockets::try_to_connect(int peer, std::size_t channel,
                                         Steady::time_point deadline) {
   const Invitation& to = invitations_[static_cast<std::size_t>(peer)];
@@ -201,12 +202,14 @@ std::string MeshSockets::try_to_connect(int peer, std::size_t channel,
   std::string answer;
   const std::string why = read_answer(connection.get(), answer, kGreetingBytes, deadline);
   if (!why.empty()) return why;
-  if (answer != greeting(peer, options_.rank, channel)) return "another's greeting";
+  if (answer != greeting(peer, options_.rank, channel))
+    return "the greeting of another process";
   socket(channel, peer) = std::move(connection);
   return "";
 }
 
-/// Waits for the ranks above, each for no longer than the timeout after the one before.
+/// Waits for the ranks above this one, each for at most the timeout after the previous
+/// one.
 void MeshSockets::accept_all(const Listener& listener) {
   std::deque<Stranger> strangers;
   auto deadline = Steady::now() + options_.timeout;
@@ -220,8 +223,8 @@ void MeshSockets::accept_all(const Listener& listener) {
   }
 }
 
-/// Too many make room for the newest: a rank says hello as soon as it is connected, so
-/// the oldest that has said nothing is the least likely to be one.
+/// If there are too many connections, the oldest without a hello is dropped: a rank sends
+/// its hello as soon as it is connected, so that one is the least likely to be a rank.
 void MeshSockets::accept_waiting(const Listener& listener,
                                  std::deque<Stranger>& strangers) const {
   for (std::size_t count = 0; count < kMostStrangers; ++count) {
@@ -234,12 +237,12 @@ void MeshSockets::accept_waiting(const Listener& listener,
   }
 }
 
-/// Whether one of them was a rank.
+/// Returns whether one of them was a rank.
 bool MeshSockets::admit_known(std::deque<Stranger>& strangers) {
   bool any = false;
   for (Stranger& one : strangers) {
-    const bool open = read_more(one.socket.get(), one.said, kHelloBytes);
-    const bool complete = one.said.size() == kHelloBytes;
+    const bool open = read_more(one.socket.get(), one.received, kHelloBytes);
+    const bool complete = one.received.size() == kHelloBytes;
     if (complete && admit(one)) any = true;
     if (complete || !open) one.socket.reset();
   }
@@ -252,8 +255,8 @@ bool MeshSockets::admit(Stranger& stranger) {
   for (int peer = options_.rank + 1; peer < options_.ranks; ++peer) {
     for (std::size_t channel = 0; channel < kChannels; ++channel) {
       const std::string expected = fmt::format("{:>8x}{:>8x}", peer, channel);
-      if (!stranger.said.starts_with(expected)) continue;
-      const std::string proof = stranger.said.substr(expected.size());
+      if (!stranger.received.starts_with(expected)) continue;
+      const std::string proof = stranger.received.substr(expected.size());
       if (proof != greeting(peer, options_.rank, channel)) return false;
       if (!write_all(stranger.socket.get(), greeting(options_.rank, peer, channel))) {
         return false;
@@ -265,7 +268,7 @@ bool MeshSockets::admit(Stranger& stranger) {
   return false;
 }
 
-/// The first rank above that has not all of its connections, or -1.
+/// Returns the first rank above this one that lacks a connection, or -1.
 int MeshSockets::first_missing() const {
   for (int peer = options_.rank + 1; peer < options_.ranks; ++peer) {
     const auto& sockets = sockets_[static_cast<std::size_t>(peer)];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MeshSockets: the TCP connections of a mesh, some between any two ranks.
+// MeshSockets: the TCP connections of a mesh, kChannels between any two ranks.
 //
-//   rank 2 -- hello  --> rank 0    who it is, and a proof that it can read the store
+//   rank 2 -- hello  --> rank 0    its rank, and a proof that it can read the store
 //   rank 2 <-- answer -- rank 0    the same proof of rank 0
 //
-// Every rank listens at one port and connects to the ranks below its own. A peer that
-// connects without the proof (connects and closes, resets, sends something else, or
-// nothing at all) is dropped, and the port stays open for the ranks, who try again until
-// the timeout. So a stranger can delay a job, but can neither end it nor get into it.
+// Every rank listens on one port and connects to the ranks below its own. A peer that
+// connects without the proof (closes, resets, sends something else, or sends nothing) is
+// dropped, and the port stays open for the ranks, which try again until the timeout. So a
+// stranger can delay a job, but can neither end it nor join it.
 
 #pragma once
 
@@ -32,23 +32,23 @@ class MeshSockets {
   static constexpr std::size_t kChannels = 2;  // connections between two ranks
 
   /// Connects; returns when all ranks are connected to this one. Throws PeerError that
-  /// names a rank which is not.
+  /// names a rank that is not.
   MeshSockets(const CommOptions& options, KeyValueStore& store);
 
-  /// The connection to a rank, handed over.
+  /// Returns the connection to a rank; the caller owns it.
   Descriptor take(std::size_t channel, int peer);
 
  private:
-  /// What a rank leaves in the store for the others.
+  /// What a rank publishes in the store for the other ranks.
   struct Invitation {
     std::vector<std::byte> secret;
     std::string address;
     int port = 0;
   };
-  /// Somebody who has connected and not yet proved to be a rank.
+  /// A peer that has connected but not yet proved to be a rank.
   struct Stranger {
     Descriptor socket;
-    std::string said{};
+    std::string received{};
   };
 
   void publish(KeyValueStore& store, const Listener& listener) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PlannedComm: a rank of a job that does not run, for plans (--dry-run).
+// PlannedComm: the Comm of a rank that only plans (--dry-run).
 
 #pragma once
 
@@ -17,7 +17,7 @@ class PlannedComm final : public Comm {
   void do_exchange(const Exchange&) override { refuse(); }
   void do_reduce(const Reduction&) override { refuse(); }
 
-  static void refuse() { check(false, "a plan is not run"); }
+  static void refuse() { check(false, "no collective is called while planning"); }
 };
 
 }  // namespace convoy

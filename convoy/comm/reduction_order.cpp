@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum is evaluated block by block: all of the tree for a few thousand elements, whose
-// intermediate sums never leave the first cache.
+// The sum is evaluated block by block: the complete tree for a few thousand elements,
+// whose intermediate sums stay in the L1 cache.
 
 #include "convoy/comm/reduction_order.h"
 
@@ -36,8 +36,8 @@ void add_to_right(const float* __restrict left, float* __restrict right,
   for (std::size_t i = 0; i < count; ++i) right[i] = left[i] + right[i];
 }
 
-/// `sum` may be one of the two, but may not overlap them otherwise. The compiler makes
-/// vectors only of what it knows to be apart.
+/// `sum` may be one of the two, but must not overlap them otherwise. The compiler
+/// vectorizes only loops whose arrays it knows to be distinct.
 void add_pair(const float* left, const float* right, std::size_t count, float* sum) {
   if (sum == left) return add_to_left(sum, right, count);
   if (sum == right) return add_to_right(left, sum, count);
@@ -71,7 +71,7 @@ Range ReductionOrder::partials_of(int rank) const {
   return {first_partial_[r], first_partial_[r + 1]};
 }
 
-/// Notes the sums below a node of the tree; returns the node as an operand.
+/// Records the sums below a node of the tree; returns the node as an operand.
 std::int32_t ReductionOrder::plan(Range microbatches) {
   const auto found = std::ranges::find(partials_, microbatches);
   if (found != partials_.end()) {
@@ -86,8 +86,8 @@ std::int32_t ReductionOrder::plan(Range microbatches) {
 
 void ReductionOrder::add(std::span<const float* const> partials,
                          std::span<float> sum) const {
-  check(partials.size() == partials_.size(), "one pointer a partial");
-  flush_denormals();  // as where micro-batches are added by one rank
+  check(partials.size() == partials_.size(), "one pointer per partial");
+  flush_denormals();  // as where one rank adds the micro-batches
   if (sums_.empty()) {
     if (partials[0] != sum.data()) {
       std::memcpy(sum.data(), partials[0], sum.size_bytes());
@@ -104,7 +104,7 @@ void ReductionOrder::add(std::span<const float* const> partials,
   }
 }
 
-/// `sum` may be a partial that is still to be read: it is written by the last addition.
+/// `sum` may be a partial that is still to be read: the last addition writes it.
 void ReductionOrder::add_block(std::span<const float* const> partials, Range block,
                                float* sum) const {
   float left_scratch[kBlock], right_scratch[kBlock];

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-/// Piece `number` of something that is cut every `longest`.
+/// Returns piece `number` of a range that is cut into pieces of `longest`.
 Range piece(std::size_t size, std::size_t longest, std::size_t number) {
   return {std::min(size, number * longest), std::min(size, (number + 1) * longest)};
 }
@@ -29,8 +29,8 @@ SharedComm::SharedComm(std::unique_ptr<SharedSegment> segment)
   }
 }
 
-/// Piece by piece to and from all, so that no pipe stays full while its reader
-/// waits for something else.
+/// Exchanges piece by piece with all ranks, so that no pipe stays full while its reader
+/// waits for another one.
 void SharedComm::do_exchange(const Exchange& exchange) {
   segment_->begin(exchange.operation);
   const std::size_t longest = segment_->slot_bytes();
@@ -63,8 +63,8 @@ class SharedComm::Reducing {
   void run();
 
  private:
-  /// By how many chunks ranks may be apart: enough for one to continue while another is
-  /// descheduled for a moment.
+  /// By how many chunks ranks may be apart: enough for a rank to continue while another
+  /// is descheduled for a moment.
   static constexpr std::size_t kAhead = SharedSegment::kSlots / 2 - 1;
 
   Range chunk_of(int owner, std::size_t k) const;
@@ -78,7 +78,7 @@ class SharedComm::Reducing {
 
   SharedComm& comm_;
   const Reduction& reduction_;
-  std::size_t longest_;  // elements of a chunk: a slot holds as many of all partials
+  std::size_t longest_;  // elements per chunk: a slot holds that many of all partials
   std::size_t chunks_;
 };
 
@@ -89,7 +89,7 @@ SharedComm::Reducing::Reducing(SharedComm& comm, const Reduction& reduction)
     most = std::max(most, reduction.order.partials_of(r).size());
   }
   longest_ = comm.segment_->slot_bytes() / sizeof(float) / most;
-  check(longest_ > 0, "a slot has room for a number of each partial");
+  check(longest_ > 0, "a slot holds at least one element of each partial");
   chunks_ = pieces(comm.part_of(0, reduction.whole.size()).size(), longest_);
   comm.chunk_partials_.resize(reduction.order.partials());
 }
@@ -107,10 +107,10 @@ Range SharedComm::Reducing::chunk_of(int owner, std::size_t k) const {
   return {part.begin + chunk.begin, part.begin + chunk.end};
 }
 
-/// A pipe carries, in this order: partials of chunks 0 to kAhead, the sum of 0, partials
-/// of the next, the sum of 1 ... A rank that has begun with a chunk finds that the others
-/// are done with the one before, so no more than 2 kAhead + 2 slots are on their way;
-/// with as many in a pipe no rank waits for one that waits for it.
+/// A pipe carries, in this order: the partials of chunks 0 to kAhead, the sum of chunk 0,
+/// the partials of the next chunk, the sum of chunk 1 ... When a rank begins a chunk, the
+/// other ranks have finished the previous one, so at most 2 kAhead + 2 slots are in use;
+/// with that many slots per pipe there is no deadlock.
 void SharedComm::Reducing::run() {
   for (std::size_t k = 0; k < std::min(kAhead, chunks_); ++k) give_partials(k);
   for (std::size_t k = 0; k < chunks_; ++k) {

@@ -2,9 +2,9 @@
 //
 // SharedComm: a Comm between ranks of one machine, through shared memory.
 //
-// Data goes through the slots of pipes, which stay in cache. An all-reduce takes chunk by
-// chunk all the way, so that the sum of a chunk is written where its partials have just
-// been read:
+// Data passes through the slots of pipes, which stay in cache. An all-reduce processes
+// one chunk after the other, so that the sum of a chunk is written where its partials
+// have just been read:
 //
 //   to each owner o       own partials of chunk k+a of o's part
 //   own part              adds the partials of chunk k; the sum to whole, and to everyone
@@ -31,7 +31,7 @@ class SharedComm final : public Comm {
   void do_reduce(const Reduction& reduction) override;
 
   std::unique_ptr<SharedSegment> segment_;
-  std::vector<SharedPipe> to_, from_;  // by rank; one's own are not used
+  std::vector<SharedPipe> to_, from_;  // by rank; a rank's own entry is not used
   std::vector<const float*> chunk_partials_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 Descriptor make_file(std::size_t bytes) {
   Descriptor file(::memfd_create("convoy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) refuse("make it");
-  // Reserved now: later a lack of memory would be a signal.
+  // The memory is reserved now; otherwise a lack of memory would later raise a signal.
   if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes))) {
     errno = error;
     refuse(fmt::format("reserve {} bytes", bytes));
@@ -75,7 +75,7 @@ void SharedMemory::map(int file) {
 }
 
 MemoryPlace SharedMemory::place() const {
-  check(static_cast<bool>(made_), "this process has made the memory");
+  check(static_cast<bool>(made_), "this process created the memory");
   return {.process = ::getpid(), .descriptor = made_.get()};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SharedMemory: memory that processes of one machine share. It has no name in any file
-// system, so nothing is left behind however they end; one process makes it, and the
-// others open it through that one's descriptor.
+// system, so nothing is left behind however they end; one process creates it, and the
+// others open it through that process's descriptor.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-/// Where the memory can be found: pass it on.
+/// Where other processes find the memory.
 struct MemoryPlace {
   int process = 0;
   int descriptor = 0;
@@ -24,17 +24,17 @@ std::string machine_identity();
 
 class SharedMemory {
  public:
-  /// Makes it, all zero. Throws InputError (storage) if the system refuses.
+  /// Creates zero-initialized memory. Throws InputError (storage) if the system refuses.
   explicit SharedMemory(std::size_t bytes);
-  /// Opens memory that another process made. Throws InputError (storage), also if it has
-  /// another size.
+  /// Opens memory that another process created. Throws InputError (storage), also if it
+  /// has another size.
   SharedMemory(const MemoryPlace& place, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// Valid while the process that made the memory holds it. Requires: this process made
-  /// it.
+  /// Valid while the process that created the memory holds it. Requires: this process
+  /// created it.
   MemoryPlace place() const;
 
   std::byte* data() const { return data_; }
@@ -42,7 +42,7 @@ class SharedMemory {
  private:
   void map(int file);
 
-  Descriptor made_;  // open where it was made
+  Descriptor made_;  // open in the process that created it
   std::size_t bytes_;
   std::byte* data_ = nullptr;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedPipe: a few slots of shared memory through which one rank writes to another.
+// SharedPipe: slots of shared memory through which one rank writes to another.
 //
 //   writer:  std::byte* slot = pipe.reserve(); ... pipe.post();
 //   reader:  const std::byte* slot = pipe.front(); ... pipe.release();
 //
 // The writer waits while the pipe is full, the reader while it is empty; if the other
-// dies or leaves meanwhile, a PeerError names it. Each of the two ranks has its own
+// rank dies or leaves meanwhile, a PeerError names it. Each of the two ranks has its own
 // object.
 
 #pragma once
@@ -29,14 +29,14 @@ class SharedPipe {
         taken_(&segment.taken(writer, reader)),
         slots_(segment.slots(writer, reader)) {}
 
-  /// A slot to write to.
+  /// Returns a slot to write to.
   std::byte* reserve() {
     segment_->wait(*taken_, next_ - SharedSegment::kSlots + 1, reader_);
     return slot();
   }
   void post() { SharedSegment::advance(*posted_, ++next_); }
 
-  /// The oldest slot that was posted.
+  /// Returns the oldest posted slot.
   const std::byte* front() {
     segment_->wait(*posted_, next_ + 1, writer_);
     return slot();

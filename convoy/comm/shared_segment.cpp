@@ -24,15 +24,15 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3130796f766e6f63;  // "convoy01"
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-/// A pipe then fits into the cache that cores share.
+/// With this size a pipe fits into the cache that cores share.
 constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
-/// The smallest slot still holds one number of each partial that a rank can have.
+/// The smallest slot holds one number of each partial that a rank can have.
 constexpr std::size_t kLeastSlotBytes = AsyncComm::kMostPartials * sizeof(float);
 constexpr std::size_t kCacheLine = 64;
 
-/// How often a wait checks before it sleeps: below a microsecond, for an answer that is
-/// being written. Where there are no more cores than ranks, checking longer takes the
-/// core from the rank that is waited for, and was measured to be slower.
+/// How often a wait polls before it sleeps: below a microsecond, for an answer that is
+/// being written. With as many ranks as cores, polling longer takes the core from the
+/// rank that is waited for, and was measured to be slower.
 constexpr int kLooks = 30;
 /// How long a sleep lasts before the wait checks whether the other ranks are alive.
 constexpr std::chrono::milliseconds kSleep{50};
@@ -71,7 +71,7 @@ std::size_t size_for(int ranks) {
 
 }  // namespace
 
-/// All zero at first.
+/// Zero-initialized.
 struct SharedSegment::Head {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint32_t> ranks;
@@ -85,7 +85,7 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
       timeout_(timeout),
       slot_bytes_(slot_bytes_for(ranks)),
       memory_(size_for(ranks)) {
-  check(ranks <= kMostRanks, "no more ranks than a segment has room for");
+  check(ranks <= kMostRanks, "ranks <= kMostRanks");
   head().ranks = static_cast<std::uint32_t>(ranks);
   head().magic = kMagic;
 }
@@ -97,13 +97,13 @@ SharedSegment::SharedSegment(int rank, int ranks, std::chrono::milliseconds time
       timeout_(timeout),
       slot_bytes_(slot_bytes_for(ranks)),
       memory_(place, size_for(ranks)) {
-  check(ranks <= kMostRanks, "no more ranks than a segment has room for");
+  check(ranks <= kMostRanks, "ranks <= kMostRanks");
   if (head().magic == kMagic && head().ranks == static_cast<std::uint32_t>(ranks)) return;
   errno = EINVAL;
-  refuse_segment("find a segment for as many ranks");
+  refuse_segment("find a segment for this number of ranks");
 }
 
-/// The others may wait for what this rank would have advanced.
+/// Wakes the other ranks, which may wait for a counter of this rank.
 SharedSegment::~SharedSegment() {
   left(rank_).store(1);
   for (int peer = 0; peer < ranks_; ++peer) {
@@ -152,8 +152,8 @@ std::byte* SharedSegment::slots(int writer, int reader) const {
          pipe_number(writer, reader) * kSlots * slot_bytes_;
 }
 
-/// Either this sees that the other sleeps, or the other, before it sleeps, sees the new
-/// value: that needs one order of all four accesses.
+/// Either this rank sees that the other sleeps, or the other sees the new value before it
+/// sleeps: that requires sequential consistency of all four accesses.
 void SharedSegment::advance(SharedCounter& counter, std::uint32_t value) {
   counter.value.store(value, std::memory_order_seq_cst);
   if (counter.sleeper.load(std::memory_order_seq_cst) != 0) wake(counter.value);
@@ -179,24 +179,24 @@ void SharedSegment::wait(SharedCounter& counter, std::uint32_t value, int peer) 
   }
 }
 
-/// Sleeps until the counter has changed, a rank has left, or a timeout.
+/// Sleeps until the counter has changed, a rank has left, or the timeout.
 void SharedSegment::sleep(SharedCounter& counter, std::uint32_t seen) const {
   const auto nanoseconds = std::chrono::nanoseconds(std::min(kSleep, timeout_)).count();
   const timespec limit{.tv_sec = 0, .tv_nsec = nanoseconds};
   ::syscall(SYS_futex, &counter.value, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
-/// If a rank was lost before another left, that is why the other left.
+/// If a rank was lost before another left, that loss is the reason why the other left.
 void SharedSegment::require_all_alive(int peer) const {
   if (const std::uint32_t lost = head().lost) {
     const int rank = static_cast<int>(lost) - 1;
-    if (rank != rank_) lose(rank, "lost, another rank says");
+    if (rank != rank_) lose(rank, "lost, as another rank reports");
   }
   if (const int rank = ended_process(); rank >= 0) lose(rank, "its process has ended");
   if (left(peer).load() != 0) lose(peer, "has left");
 }
 
-/// The first rank of which the process has ended, or -1. One system call asks about all.
+/// Returns the first rank whose process has ended, or -1. One system call asks about all.
 int SharedSegment::ended_process() const {
   std::array<pollfd, kMostRanks> asked{};
   for (std::size_t r = 0; r < processes_.size(); ++r) {
@@ -207,7 +207,7 @@ int SharedSegment::ended_process() const {
   return static_cast<int>(std::ranges::find_if(asked, has_ended) - asked.begin());
 }
 
-/// Tells all ranks which one was lost, unless they know of another.
+/// Tells all ranks which one was lost, unless an earlier loss is already known.
 void SharedSegment::announce_lost(int rank) const {
   std::uint32_t nobody = 0;
   if (rank >= 0) {

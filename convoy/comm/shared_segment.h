@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedSegment: memory that the ranks of one machine share, and how they wait for each
-// other in it.
+// SharedSegment: the memory that the ranks of one machine share, with waiting and waking.
 //
-//   | head | left, by rank | two counters a pipe | slots of pipe 0 to 1 | of 0 to 2 | ...
+//   | head | left, by rank | two counters per pipe | slots of pipe 0->1 | of 0->2 | ...
 //
-// The first rank makes it, the others open it. There is a pipe from every rank to every
-// other (SharedPipe). A rank that waits checks a few times, then sleeps until it is
-// woken, and checks from time to time whether the others are alive.
+// The first rank creates it, the others open it. There is a pipe from every rank to every
+// other (SharedPipe). A rank that waits polls a few times, then sleeps until it is woken,
+// and checks from time to time whether the others are alive.
 
 #pragma once
 
@@ -24,32 +23,32 @@
 
 namespace convoy {
 
-/// Counts up, written by one rank and waited for by one other.
+/// A counter that one rank advances and one other rank waits for.
 struct alignas(64) SharedCounter {
   std::atomic<std::uint32_t> value;
-  std::atomic<std::uint32_t> sleeper;  // 1 while the other sleeps
+  std::atomic<std::uint32_t> sleeper;  // 1 while the other rank sleeps
 };
 
 class SharedSegment {
  public:
-  static constexpr std::uint32_t kSlots = 16;  // of a pipe
+  static constexpr std::uint32_t kSlots = 16;  // per pipe
   static constexpr int kMostRanks = 256;
 
-  /// Makes one. Throws InputError (storage) if the system refuses the memory.
+  /// Creates a segment. Throws InputError (storage) if the system refuses the memory.
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout);
-  /// Opens the one that rank 0 made. Throws InputError (storage).
+  /// Opens the segment that rank 0 created. Throws InputError (storage).
   SharedSegment(int rank, int ranks, std::chrono::milliseconds timeout,
                 const MemoryPlace& place);
-  /// Tells the others that this rank has left.
+  /// Tells the other ranks that this rank has left.
   ~SharedSegment();
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
-  /// How the other ranks find it. Valid while the rank that made it holds it.
+  /// How the other ranks find the segment. Valid while the rank that created it holds it.
   MemoryPlace place() const { return memory_.place(); }
 
-  /// The processes of the ranks, to notice the death of one. By rank.
-  /// Throws PeerError that names one which is dead already.
+  /// Sets the processes of the ranks, by rank, to detect the death of one. Throws
+  /// PeerError that names a process that is already dead.
   void watch(const std::vector<int>& processes);
 
   int rank() const { return rank_; }
@@ -57,7 +56,7 @@ class SharedSegment {
   std::size_t slot_bytes() const { return slot_bytes_; }
   void begin(Operation operation) { operation_ = operation; }
 
-  /// Counters and slots of the pipe between two ranks.
+  /// Returns the counters and slots of the pipe between two ranks.
   SharedCounter& posted(int writer, int reader) const;
   SharedCounter& taken(int writer, int reader) const;
   std::byte* slots(int writer, int reader) const;

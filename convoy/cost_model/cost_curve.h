@@ -22,11 +22,12 @@ class CostCurve {
   /// Requires: sizes ascend. A smaller size never takes longer, whatever was measured.
   explicit CostCurve(std::vector<CostPoint> points);
 
-  /// A straight line between points; below the first as the first; beyond the last as
-  /// steep as before it. Zero if nothing was measured.
+  /// Interpolates linearly between points; below the first point it returns the first,
+  /// beyond the last it continues with the last slope. Returns zero if nothing was
+  /// measured.
   double at(double bytes) const;
 
-  /// What the smallest measured message takes: all of it is latency.
+  /// Returns the time of the smallest measured message, which is all latency.
   double least() const { return points_.empty() ? 0 : points_.front().seconds; }
 
   const std::vector<CostPoint>& points() const { return points_; }

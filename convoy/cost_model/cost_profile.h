@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CostProfile: what a model's computing and exchanging cost on one machine, measured.
+// CostProfile: the measured costs of computing and exchanging a model on one machine.
 //
-// Everything was measured while as many ranks as the machine is to have did the same at
-// once, each with its threads on its own cores: so the numbers include what ranks take
-// from each other (cores, caches, memory, and waiting for the slowest).
+// Everything was measured while all ranks of the machine did the same at once, each with
+// its threads on its own cores. So the numbers include contention for cores, caches and
+// memory, and waiting for the slowest rank.
 
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace convoy {
 
-/// What a unit of the network has, in forward order.
+/// The gradients of a unit of the network, in forward order.
 struct UnitBytes {
   std::uint64_t bytes = 0;               // of its gradients, padding included
-  std::vector<std::uint64_t> tensors{};  // of each tensor
+  std::vector<std::uint64_t> tensors{};  // bytes of each tensor
 
   bool operator==(const UnitBytes&) const = default;
 };
@@ -39,31 +39,32 @@ struct PassSeconds {
   bool operator==(const PassSeconds&) const = default;
 };
 
-/// What a rank's own processor does for messages over TCP; the link's time is added.
+/// CPU time of a rank for messages over TCP; the time on the link is added to it.
 struct MessageSeconds {
-  double round = 0;    // of a message to one other rank, until it is there
-  double message = 0;  // for each further rank
-  double byte = 0;     // of a byte sent, and one received
+  double round = 0;    // a message to one other rank, until it has arrived
+  double message = 0;  // for each additional rank
+  double byte = 0;     // per byte sent and per byte received
 
   bool operator==(const MessageSeconds&) const = default;
 };
 
 struct CostProfile {
   std::string model;
-  int ranks = 1;    // of the machine, at once; they share its cores
-  int threads = 1;  // of each
+  int ranks = 1;    // on the machine, at once; they share its cores
+  int threads = 1;  // per rank
   int cores = 1;    // of the machine
   std::vector<UnitBytes> units{};
-  std::uint64_t statistics_bytes = 0;        // that batch norms find
+  std::uint64_t statistics_bytes = 0;        // of the batch norms
   std::size_t pack = 1;                      // samples that take as long as one
   std::vector<PassSeconds> passes{};         // by samples, ascending
-  double update = 0;                         // of all values
+  double update = 0;                         // of all parameters
   double rest = 0;                           // of a step, besides
   double load = 0;                           // per sample, by the loader's thread
   double sum = 0;                            // per byte of one partial that is added
-  double handoff = 0;                        // to the thread that exchanges, and back
+  double handoff = 0;                        // to the background thread, and back
   CostCurve all_reduce{}, gather_scatter{};  // inside the machine, by bytes of the sum
-  double agreement = 0;                      // the small message of a step, inside it
+  /// The small all-gather of a step, inside the machine.
+  double agreement = 0;
   MessageSeconds tcp{};
 
   bool operator==(const CostProfile&) const = default;
@@ -72,7 +73,8 @@ struct CostProfile {
 /// The bytes of all gradients.
 std::uint64_t gradient_bytes(const CostProfile& profile);
 
-/// A pass over `samples` samples: linear interpolation between those measured, by packs.
+/// Returns the time of a pass over `samples` samples: linear interpolation between
+/// measured passes, by packs.
 std::vector<UnitSeconds> pass_of(const CostProfile& profile, std::size_t samples);
 
 }  // namespace convoy

@@ -59,7 +59,7 @@ json to_json(const CostProfile& profile) {
           {"passes", passes}};
 }
 
-/// A number of seconds or bytes that can be. Throws std::runtime_error.
+/// Reads a non-negative number of seconds or bytes. Throws std::runtime_error.
 double number(const json& value) {
   const double found = value.get<double>();
   if (std::isfinite(found) && found >= 0) return found;
@@ -68,7 +68,7 @@ double number(const json& value) {
 
 std::uint64_t count(const json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-  throw std::runtime_error("no whole number from 0");
+  throw std::runtime_error("not a whole number from 0");
 }
 
 int positive(const json& value) {
@@ -100,7 +100,7 @@ PassSeconds pass_of(const json& pass, std::size_t units) {
     found.units.push_back({number(unit.at(0)), number(unit.at(1))});
   }
   if (found.units.size() == units) return found;
-  throw std::runtime_error("a pass of another number of units");
+  throw std::runtime_error("a pass with another number of units");
 }
 
 CostProfile from_json(const json& object) {

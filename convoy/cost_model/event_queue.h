@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EventQueue: a clock that jumps from event to event.
+// EventQueue: a virtual clock that advances from event to event.
 //
 //   queue.schedule(queue.now() + 0.010, arrival);
 //   while (!queue.empty()) handle(queue.next());
 //
-// Events of the same time come in the order in which they were scheduled, so a simulation
-// that asks no other clock repeats exactly.
+// Events with the same time come in the order in which they were scheduled, so a
+// simulation that uses no other clock repeats exactly.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class EventQueue {
 
   /// Requires: not in the past.
   void schedule(double time, Payload payload) {
-    check(time >= now_, "an event lies ahead");
+    check(time >= now_, "an event is not in the past");
     events_.push({time, scheduled_++, std::move(payload)});
   }
 
@@ -48,7 +48,7 @@ class EventQueue {
     std::uint64_t number;
     Payload payload;
 
-    /// The queue's top is its greatest.
+    /// std::priority_queue has its greatest element on top.
     bool operator<(const Event& other) const {
       return time != other.time ? time > other.time : number > other.number;
     }

@@ -49,7 +49,8 @@ std::uint64_t gather_scatter_sent(std::uint64_t bytes, int ranks, int rank,
                         : bytes * partials;
 }
 
-/// Of what a rank sends to all others alike, the part that leaves its machine.
+/// Returns the fraction of what a rank sends to all other ranks alike that leaves its
+/// machine.
 double ExchangeCost::to_other_machines() const {
   return (ranks() - cluster_.ranks_per_machine) / others();
 }
@@ -75,7 +76,7 @@ Exchange ExchangeCost::over_tcp(double rounds, double peers, double sent,
           .link_bytes = whole(link)};
 }
 
-/// From the measured direct way of two rounds.
+/// Derived from the measured direct exchange, which has two rounds.
 Exchange ExchangeCost::in_machine(double rounds, double sent, double direct_sent,
                                   std::uint64_t bytes) const {
   const double latency = profile_.all_reduce.least();
@@ -108,7 +109,7 @@ Exchange ExchangeCost::by_direct(std::uint64_t bytes) const {
   return exchange;
 }
 
-/// Only one rank of a machine sends to another one.
+/// Only one rank per machine sends to another machine.
 Exchange ExchangeCost::by_ring(std::uint64_t bytes) const {
   const double rounds = 2 * others();
   const double sent = rounds * number(bytes) / ranks();
@@ -137,7 +138,7 @@ Exchange ExchangeCost::by_tree(std::uint64_t bytes) const {
   return exchange;
 }
 
-/// One of the two rounds of an all-reduce.
+/// Returns the cost of one of the two rounds of an all-reduce.
 Exchange ExchangeCost::half(std::uint64_t bytes, std::uint64_t sent) const {
   if (one_machine()) {
     return in_machine(1, number(sent), 2 * number(bytes) * others() / ranks(), bytes);
@@ -156,7 +157,7 @@ Exchange ExchangeCost::all_gather(std::uint64_t bytes) const {
   return half(bytes, all_gather_sent(bytes, cluster_.ranks(), kFirst));
 }
 
-/// In and out of rank 0, one after the other; it adds in between.
+/// Data goes to rank 0 and back, one rank after the other; rank 0 adds in between.
 Exchange ExchangeCost::gather_scatter(std::uint64_t bytes) const {
   if (alone() || bytes == 0) return {};
   const std::uint64_t sent =

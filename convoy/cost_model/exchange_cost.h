@@ -2,10 +2,10 @@
 //
 // ExchangeCost: time and bytes of the collective operations between ranks.
 //
-// `direct` is what convoy does (comm/comm.h): every rank owns an even part, gets the
-// others' partial sums of it at once, and sends its sum to all. `ring` and `tree` are
-// what other libraries do, for comparison: rounds of 1/ranks of the numbers round a ring;
-// all of them up a binary tree and down again.
+// `direct` is what convoy does (comm/comm.h): every rank owns an even part, receives the
+// other ranks' partial sums of it at once, and sends its sum to all ranks. `ring` and
+// `tree` are what other libraries do, for comparison: a ring sends 1/ranks of the data
+// per round; a tree sends all data up a binary tree and down again.
 
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace convoy {
 
-/// The machines of a job, all like the profile's, and the links between them.
+/// The machines of a job, all like that of the profile, and the links between them.
 struct Cluster {
   int machines = 1;
   int ranks_per_machine = 1;
   double latency = 0;           // seconds, from machine to machine
-  double bandwidth = 0;         // bytes per second of a machine's link; 0: no limit
-  double server_bandwidth = 0;  // of a parameter server's; 0: no limit
+  double bandwidth = 0;         // bytes per second of each machine's link; 0: no limit
+  double server_bandwidth = 0;  // of a parameter server's link; 0: no limit
 
   int ranks() const { return machines * ranks_per_machine; }
 };
 
 enum class Algorithm { direct, ring, tree };
 
-/// Bytes that a rank sends; sizes are whole floats. These are what Traffic counts.
+/// Bytes that a rank sends, as Traffic counts them; sizes are multiples of a float's.
 std::uint64_t reduce_scatter_sent(std::uint64_t bytes, int ranks, int rank,
                                   std::uint64_t partials);
 std::uint64_t all_gather_sent(std::uint64_t bytes, int ranks, int rank);
@@ -40,21 +40,22 @@ std::uint64_t gather_scatter_sent(std::uint64_t bytes, int ranks, int rank,
 
 class ExchangeCost {
  public:
-  /// Borrows the profile. `partials` is how many a rank has.
+  /// Borrows the profile. `partials` is the number of partials per rank.
   ExchangeCost(const CostProfile& profile, const Cluster& cluster, std::uint64_t partials)
       : profile_(profile), cluster_(cluster), partials_(partials) {}
 
-  /// `bytes` are of the whole, everywhere. A job of one rank exchanges nothing.
+  /// `bytes` always is the size of the complete buffer. A job with one rank exchanges
+  /// nothing.
   Exchange all_reduce(std::uint64_t bytes, Algorithm algorithm) const;
   Exchange reduce_scatter(std::uint64_t bytes) const;
   Exchange all_gather(std::uint64_t bytes) const;
-  /// Everyone's partials to rank 0, and the sum from it to everyone.
+  /// All partials are sent to rank 0, and the sum from rank 0 to all ranks.
   Exchange gather_scatter(std::uint64_t bytes) const;
-  /// The small message of every rank to every other.
+  /// The small all-gather of a step.
   Exchange agreement(std::uint64_t message_bytes) const;
 
-  /// Rounds of messages over TCP in which a rank sends `sent` bytes, and a machine `link`
-  /// through its link, to `peers` others.
+  /// The cost of rounds of messages over TCP in which a rank sends `sent` bytes to
+  /// `peers` others, and a machine sends `link` bytes through its link.
   Exchange over_tcp(double rounds, double peers, double sent, double link) const;
 
  private:

@@ -4,8 +4,9 @@
 //
 //   const double arrives = link.send(ready, bytes);
 //
-// A message leaves when it is ready and those before it have left; it arrives a latency
-// after its last byte has. Several senders that share a link wait for each other.
+// A message leaves when it is ready and the messages before it have left; it arrives one
+// latency after its last byte has left. Several senders that share a link wait for each
+// other.
 
 #pragma once
 
@@ -24,19 +25,20 @@ class Link {
   Link() = default;
   explicit Link(const LinkOptions& options) : options_(options) {}
 
-  /// When a message arrives that could leave at `ready`. Messages leave in call order.
+  /// Returns when a message that is ready at `ready` arrives. Messages leave in call
+  /// order.
   double send(double ready, std::uint64_t bytes) {
     free_at_ = std::max(ready, free_at_) + seconds_of(bytes);
     bytes_ += bytes;
     return free_at_ + options_.latency;
   }
 
-  /// The time for `bytes` bytes, without latency.
+  /// Returns the time for `bytes` bytes, without latency.
   double seconds_of(std::uint64_t bytes) const {
     return options_.bandwidth > 0 ? static_cast<double>(bytes) / options_.bandwidth : 0;
   }
 
-  /// Carried so far.
+  /// Bytes carried so far.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -45,7 +47,8 @@ class Link {
   std::uint64_t bytes_ = 0;
 };
 
-/// A message over two links, which carry it at the same time, each its bytes.
+/// Sends a message over two links, which carry it at the same time, each with its own
+/// size.
 inline double send_over(Link& from, std::uint64_t from_bytes, Link& to,
                         std::uint64_t to_bytes, double ready) {
   const double left = from.send(ready, from_bytes);

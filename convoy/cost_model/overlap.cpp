@@ -10,7 +10,8 @@
 namespace convoy {
 namespace {
 
-constexpr double kMostShare = 0.5;  // of a core on which a thread computes
+// Largest share of a core that an exchange takes from a computing thread.
+constexpr double kMostShare = 0.5;
 
 class Clock {
  public:
@@ -45,13 +46,13 @@ class Clock {
   }
 
   void finish_first() {
-    check(!under_way_.empty(), "what is waited for was started");
+    check(!under_way_.empty(), "an awaited exchange was started");
     now_ += under_way_.front().left;
     under_way_.pop_front();
     ++done_;
   }
 
-  /// Cores that the first exchange takes from computing.
+  /// Returns how many cores the first exchange takes from computing.
   double taken() const {
     const double demand = under_way_.front().demand;
     return std::clamp(demand - options_.spare_cores, 0.0, kMostShare);

@@ -10,10 +10,10 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kRounds = 12;  // batches of each worker that are simulated
+constexpr std::size_t kRounds = 12;  // simulated batches per worker
 
-/// The links between workers and servers. Each server has an equal range, so one of them
-/// is computed for all.
+/// The links between workers and servers. Each server has an equal range, so computing
+/// one of them is enough.
 struct Service {
   Service(const CostProfile& profile, const CostedJob& job)
       : bytes(gradient_bytes(profile)),
@@ -32,7 +32,7 @@ struct Service {
 
   LinkOptions worker_link() const { return {latency + tcp.round, bandwidth}; }
   LinkOptions server_link() const { return {latency + tcp.round, server_bandwidth}; }
-  /// Processor time for `moved` bytes in or out.
+  /// Returns the CPU time for `moved` bytes received or sent.
   double handling(std::uint64_t moved) const {
     return static_cast<double>(moved) * tcp.byte / 2;
   }
@@ -80,10 +80,11 @@ StepCost ps_async_cost(const CostProfile& profile, const CostedJob& job, double 
   std::vector<Link> down(workers, Link(service.worker_link()));
   struct Event {
     std::size_t worker;
-    bool arrived;  // at the server; or the worker has computed
+    bool arrived;  // at the server; false: the worker has finished computing
   };
   EventQueue<Event> queue;
-  // Workers that began at the same time would always arrive at the same time.
+  // Start times are staggered; otherwise all workers would always arrive at the same
+  // time.
   for (std::size_t w = 0; w < workers; ++w) {
     queue.schedule(compute * (1 + static_cast<double>(w) / static_cast<double>(workers)),
                    {w, false});

@@ -13,13 +13,13 @@
 namespace convoy {
 namespace {
 
-/// Of a rank's share of the machine that was measured.
+/// Returns how many cores of a rank's share have no computing thread.
 double spare_cores(const CostProfile& profile) {
   const double share = static_cast<double>(profile.cores) / profile.ranks;
   return std::max(0.0, share - profile.threads);
 }
 
-/// A rank's computing, unit by unit, with nothing exchanged yet.
+/// Returns the computation of a rank, unit by unit, without exchanges.
 class Passes {
  public:
   Passes(const CostProfile& profile, const CostedJob& job)
@@ -32,8 +32,8 @@ class Passes {
   double backward(std::size_t unit) const { return units_[unit].backward; }
   std::size_t units() const { return units_.size(); }
 
-  /// Of the micro-batches before the last, and what the loader takes where no core is
-  /// free.
+  /// Returns the time of the micro-batches before the last, and of the loader if there is
+  /// no spare core.
   double before_last_microbatch() const {
     double pass = 0;
     for (const UnitSeconds& unit : units_) pass += unit.forward + unit.backward;
@@ -91,7 +91,7 @@ StepCost single(const CostProfile& profile, const CostedJob& job) {
   return finished(compute, compute, {});
 }
 
-/// Tensor by tensor after backward; the small message goes first.
+/// Exchanges tensor by tensor after backward; the small all-gather comes first.
 template <class OfTensor>
 StepCost after_backward(const CostProfile& profile, const CostedJob& job,
                         const OfTensor& of_tensor) {
@@ -124,8 +124,8 @@ std::vector<std::uint64_t> unit_bytes(const CostProfile& profile) {
   return bytes;
 }
 
-/// The statistics go with the first bucket; the small message comes last, and only what
-/// outlasts the update is waited for.
+/// The statistics are exchanged with the first bucket. The small all-gather comes last;
+/// only the part that outlasts the update is waited for.
 template <Algorithm algorithm>
 StepCost ddp(const CostProfile& profile, const CostedJob& job) {
   const ExchangeCost cost = exchanges(profile, job);
@@ -154,8 +154,8 @@ StepCost ddp(const CostProfile& profile, const CostedJob& job) {
   return finished(step, passes.all() + profile.update + profile.rest, all);
 }
 
-/// Adds the works of sharded values: each unit's are gathered while the one before it
-/// computes.
+/// Adds the computation with sharded values: each unit's values are gathered while the
+/// previous unit is computed.
 class ShardedWorks {
  public:
   ShardedWorks(const CostProfile& profile, const ExchangeCost& cost)
@@ -194,12 +194,14 @@ class ShardedWorks {
 
   const CostProfile& profile_;
   const ExchangeCost& cost_;
-  std::vector<std::size_t> order_;        // units, as they are used
-  std::vector<std::size_t> gathered_at_;  // by use: exchanges started with its gather
+  std::vector<std::size_t> order_;  // units in the order of use
+  // By use: number of exchanges started, including its gather.
+  std::vector<std::size_t> gathered_at_;
   std::size_t position_ = 0, started_ = 0;
 };
 
-/// What micro-batches before the last gather again is left out: a rank usually has one.
+/// Gathers of micro-batches before the last are left out: a rank usually has one
+/// micro-batch.
 StepCost fsdp(const CostProfile& profile, const CostedJob& job) {
   const ExchangeCost cost = exchanges(profile, job);
   const Passes passes(profile, job);
@@ -232,7 +234,7 @@ StepCost ps_async(const CostProfile& profile, const CostedJob& job) {
 struct Costed {
   std::string_view name;
   StepCost (*cost)(const CostProfile&, const CostedJob&);
-  bool can_run = true;  // or is predicted only
+  bool can_run = true;  // otherwise it is only predicted
 };
 
 constexpr Costed kCosted[] = {

@@ -51,12 +51,12 @@ Dataset load_half(const DataSource& source, const DataPlace& place,
                  "images of " + to_text(source.shape) + ", as " + source.name + " has");
 }
 
-/// Whether the file is known, by its digest, as one of that source's.
+/// Whether the file's digest is that of one of the source's files.
 bool is_labels_of(const DataSource& source, const std::string& digest) {
   return !source.forms.empty() && source.forms[0].train.back().sha256 == digest;
 }
 
-/// Of as much as the published file has, and a byte more: a longer one has another
+/// Reads as much as the published file has, and one byte more: a longer file has another
 /// digest.
 std::string beginning_digest(const fs::path& folder, const DataFile& file) {
   const MappedFile mapped(file_in(folder, file));
@@ -65,7 +65,8 @@ std::string beginning_digest(const fs::path& folder, const DataFile& file) {
   return sha256_hex(gunzip_beginning(mapped.bytes(), where, file.bytes + 1));
 }
 
-/// MNIST and its kin share file names and sizes; their labels tell them apart.
+/// MNIST and similar datasets have the same file names and sizes; their label files
+/// differ.
 void refuse_other_dataset(const DataSource& source, const DataPlace& place) {
   if (place.form->format != Format::idx) return;
   const std::string digest = beginning_digest(place.folder, place.form->train.back());

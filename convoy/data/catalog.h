@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The catalog: a dataset by its name.
+// The catalog: datasets by name.
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace convoy {
 struct DataOptions {
   std::string name = "fashion_mnist";
   std::filesystem::path
-      root{};  // where the files are; empty: searched for (see locate.h)
-  SyntheticOptions synthetic{};  // for the dataset of that name
+      root{};  // folder of the files; empty: searched for (see locate.h)
+  SyntheticOptions synthetic{};  // for data=synthetic
 };
 
 /// Loads a dataset.
@@ -30,15 +30,15 @@ struct DataOptions {
 /// file (the message says where it searched and how to get it), `data` for bad content.
 DataPair load_data(const DataOptions& options);
 
-/// Loads what was found, from whichever form it has.
+/// Loads a located dataset, whichever form it has.
 DataPair load_place(const DataSource& source, const DataPlace& place);
 
-/// What one half of a dataset holds.
+/// The contents of one half of a dataset.
 struct SplitCheck {
   std::size_t count = 0;
   std::vector<std::size_t> per_class;  // by label
-  PixelMoments pixels;                 // of all channels together
-  std::vector<PixelMoments> channels;  // of each
+  PixelMoments pixels;                 // over all channels
+  std::vector<PixelMoments> channels;  // per channel
 };
 
 struct DataCheck {
@@ -50,9 +50,9 @@ struct DataCheck {
   SplitCheck test;
 };
 
-/// Loads a dataset, compares every file with its published size and digest, its samples
-/// with what is known of them, and counts.
-/// Throws as load_data does, and `data` for what differs.
+/// Loads a dataset and compares every file with its published size and digest, and its
+/// samples with the known facts about them. Throws as load_data does, and `data` for
+/// differences.
 DataCheck check_data(const DataOptions& options);
 
 }  // namespace convoy

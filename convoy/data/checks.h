@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every reader of a format checks and says alike.
+// Checks and error messages that all readers share.
 
 #pragma once
 
@@ -15,23 +15,23 @@
 
 namespace convoy {
 
-/// The error of a file that is not what it should be.
+/// Makes the error of a file with unexpected content.
 InputError bad_data(const std::string& where, const std::string& found,
                     const std::string& expected, const std::string& hint = "");
 
-/// Throws, naming the first sample that is wrong, unless all labels are below `classes`.
+/// Throws, naming the first wrong sample, unless all labels are below `classes`.
 void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
                   const std::string& where);
 
-/// Throws InputError of kind `storage` if the machine has not so much memory to give for
-/// content that `where` says is this long.
+/// Throws InputError of kind `storage` if the machine has less free memory than the
+/// content that `where` announces needs.
 void expect_room_for(unsigned __int128 bytes, const std::string& where);
 
-/// Memory for content that `where` says is this long.
-/// Throws as expect_room_for().
+/// Allocates memory for content whose size `where` announces. Throws as
+/// expect_room_for().
 std::vector<std::uint8_t> room_for(unsigned __int128 bytes, const std::string& where);
 
-/// "3 x 32 x 32".
+/// Formats as "3 x 32 x 32".
 std::string to_text(const Shape& shape);
 
 }  // namespace convoy

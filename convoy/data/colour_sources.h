@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The datasets of 32 x 32 colour images. They come in several forms, and `get` converts
+// The datasets of 32 x 32 colour images. They exist in several forms, and `get` converts
 // any of them to convoy's format.
 
 #pragma once
@@ -12,7 +12,7 @@ namespace convoy {
 DataSource cifar10();
 DataSource cifar100();
 
-/// Its training half is the published "train" and then "extra".
+/// The training set is the published "train" followed by "extra".
 DataSource svhn();
 
 }  // namespace convoy

@@ -63,7 +63,7 @@ std::string to_bytes(const Header& header) {
   return filled(text, kHeaderBytes);
 }
 
-/// Takes fields off the beginning of a header.
+/// Reads fields from the beginning of a header.
 class Fields {
  public:
   explicit Fields(std::string_view header) : rest_(header) {}
@@ -83,7 +83,7 @@ class Fields {
     return value;
   }
 
-  /// Up to the zeros that fill it.
+  /// Reads a text up to its zero padding.
   std::string text(std::size_t size) {
     const std::string_view field = bytes(size);
     return std::string(field.substr(0, field.find('\0')));
@@ -119,8 +119,8 @@ Header parse(std::span<const std::byte> file, const std::string& where) {
   return header;
 }
 
-/// The length that a header asks for. Each extent is checked against what a shape can be,
-/// so that the product fits.
+/// Returns the length that a header announces. Each extent is checked first, so that the
+/// product does not overflow.
 unsigned __int128 bytes_after(const Header& header, const std::string& where) {
   constexpr std::uint32_t kMost = 1 << 16;
   unsigned __int128 image = 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dataset: labelled images, one byte per pixel and channel, as they came from disk: in
-// memory, or in a mapped file.
+// Dataset: labelled images, one byte per pixel and channel, as stored on disk: in memory,
+// or in a mapped file.
 //
-// Images lie end to end, [sample][channel][row][column], and sample i has labels[i].
-// Nothing is scaled or shuffled here; that is the loader's work.
+// Images are contiguous, [sample][channel][row][column], and sample i has labels[i]. The
+// loader scales and shuffles them.
 
 #pragma once
 
@@ -19,19 +19,19 @@
 
 namespace convoy {
 
-/// Of CIFAR and SVHN.
+/// The image shape of CIFAR and SVHN.
 inline constexpr Shape kSmallColourShape{3, 32, 32};
 
 struct Dataset {
   std::string name{};
-  Shape shape{};                       // of one image
+  Shape shape{};                       // per image
   std::vector<std::string> classes{};  // by label
   SharedBytes images{};                // [count][channels][height][width]
   SharedBytes labels{};                // [count], each below classes.size()
 
   std::size_t size() const { return labels.size(); }
 
-  /// The pixels of one sample. Requires: sample < size().
+  /// Returns the pixels of one sample. Requires: sample < size().
   std::span<const std::uint8_t> image(std::size_t sample) const {
     return images.subspan(sample * shape.size(), shape.size());
   }

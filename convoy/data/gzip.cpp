@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 constexpr const char* kExpected = "a complete gzip file";
-constexpr const char* kHint = "bring the file again";
+constexpr const char* kHint = "download the file again";
 
 [[noreturn]] void refuse(const std::string& where, const std::string& found) {
   throw InputError(
@@ -35,7 +35,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// To the end, or until there are `enough` bytes.
+  /// Decompresses to the end, or until there are `enough` bytes.
   std::vector<std::byte> run(std::size_t enough = kNoLimit) {
     while (!rest_.empty() && plain_.size() < enough) {
       if (!is_gzip(rest_)) refuse(where_, with_commas(rest_.size()) + " bytes too many");
@@ -47,10 +47,10 @@ class Inflater {
   }
 
  private:
-  /// Unpacks one block. True at the end of a member.
+  /// Decompresses one block. Returns true at the end of a member.
   bool step() {
     std::array<std::byte, 1 << 16> block;
-    // zlib counts its input in 32 bits.
+    // zlib counts its input with 32 bits.
     const auto offered = static_cast<uInt>(
         std::min<std::size_t>(rest_.size(), std::numeric_limits<uInt>::max()));
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(rest_.data()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gzip: packed bytes to plain ones, with every damage told apart.
+// Gzip: decompression, with a distinct error for every kind of damage.
 
 #pragma once
 
@@ -15,32 +15,32 @@
 
 namespace convoy {
 
-/// Whether the bytes begin as a gzip file does. Names are not looked at.
+/// Whether the bytes begin like a gzip file. Names are ignored.
 bool is_gzip(std::span<const std::byte> bytes);
 
-/// Unpacks all members of a gzip file. Throws InputError of kind `data`, naming `where`,
-/// if it is cut short, damaged, followed by something else, or unpacks to more than
-/// `limit`.
+/// Decompresses all members of a gzip file. Throws InputError of kind `data`, naming
+/// `where`, if it is truncated, damaged, followed by something else, or longer than
+/// `limit` when decompressed.
 std::vector<std::byte> gunzip(std::span<const std::byte> packed, const std::string& where,
                               std::size_t limit);
 
-/// The first `count` bytes, or all if there are fewer, of what a gzip file unpacks to;
-/// the rest is not looked at. Throws as gunzip().
+/// Returns the first `count` decompressed bytes, or all if there are fewer; the rest is
+/// not read. Throws as gunzip().
 std::vector<std::byte> gunzip_beginning(std::span<const std::byte> packed,
                                         const std::string& where, std::size_t count);
 
-/// `bytes` themselves, or what they unpack to if they are gzip.
+/// Returns `bytes` themselves, or the decompressed bytes if they are gzip.
 std::vector<std::byte> plain_bytes(std::vector<std::byte> bytes, const std::string& where,
                                    std::size_t limit);
 
-/// How much longer than it should be a file may be unpacked, so that its size can be
-/// told.
+/// How far a file is decompressed beyond its expected size, so that the message can give
+/// its size.
 inline constexpr std::size_t kUnpackedSlack = std::size_t{1} << 20;
 
-/// A file's content, unpacked if it is gzip, to at most `limit` bytes.
+/// Reads a file, decompressed if it is gzip, of at most `limit` bytes.
 std::vector<std::byte> read_plain(const std::filesystem::path& path, std::size_t limit);
 
-/// The same, mapped instead of read if it is not gzip.
+/// The same, but maps the file instead of reading it if it is not gzip.
 class PlainFile {
  public:
   PlainFile(const std::filesystem::path& path, std::size_t limit);
@@ -51,7 +51,7 @@ class PlainFile {
  private:
   std::string path_;
   MappedFile file_;
-  std::vector<std::byte> unpacked_;  // empty unless it is gzip
+  std::vector<std::byte> unpacked_;  // empty unless the file is gzip
 };
 
 }  // namespace convoy

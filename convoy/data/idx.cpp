@@ -50,7 +50,8 @@ class IdxFile {
   IdxFile(const std::filesystem::path& path, std::uint32_t magic)
       : path_(path.string()), file_(path), is_packed_(is_gzip(file_.bytes())) {
     read_header(magic);
-    // What is packed is unpacked as far as the header says: a byte more is too much.
+    // A compressed file is decompressed to the length that the header announces, plus one
+    // byte to detect excess.
     if (is_packed_) unpacked_ = gunzip_beginning(file_.bytes(), path_, whole_size() + 1);
     check_size();
   }
@@ -83,14 +84,14 @@ class IdxFile {
     }
   }
 
-  /// Three 32-bit extents: 96 bits hold the product, whatever the header claims.
+  /// The product of three 32-bit extents fits into 96 bits.
   unsigned __int128 body_size() const {
     unsigned __int128 size = 1;
     for (const std::uint32_t extent : extents_) size *= extent;
     return size;
   }
 
-  /// Throws InputError if the machine has not that much to give.
+  /// Throws InputError if the machine has less free memory.
   std::size_t whole_size() const {
     expect_room_for(body_size(), path_);
     return header_ + static_cast<std::size_t>(body_size());

@@ -16,22 +16,22 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSystemFolder = "/usr/share/datasets";
 
-/// An environment variable's value, or nothing if it is unset or empty.
+/// Returns the value of an environment variable, or nothing if it is unset or empty.
 fs::path environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
 fs::path user_cache() {
-  // The XDG base directory specification has relative paths ignored.
+  // The XDG base directory specification says that relative paths are ignored.
   const fs::path cache = environment("XDG_CACHE_HOME");
   if (cache.is_absolute()) return cache;
   const fs::path home = environment("HOME");
   return home.empty() ? home : home / ".cache";
 }
 
-/// The dataset's own subfolder comes first: MNIST and Fashion-MNIST have the same file
-/// names, so the files beside it may be those of another dataset.
+/// The dataset's own subfolder is searched first: MNIST and Fashion-MNIST have the same
+/// file names, so files beside it may belong to another dataset.
 std::vector<fs::path> folders_under(const fs::path& root, const DataSource& source) {
   return {root / source.name, root};
 }
@@ -58,13 +58,13 @@ std::optional<DataPlace> first_place(const std::vector<fs::path>& folders,
   return std::nullopt;
 }
 
-/// "a and so on, or b and so on".
+/// Formats as "a, ... or b, ...".
 std::string files_looked_for(const DataSource& source) {
   std::vector<std::string> names;
   for (const DataForm& form : source.forms) {
-    names.push_back(form.train.front().name + " and so on");
+    names.push_back(form.train.front().name + ", ...");
   }
-  return join(names, ", or ") + ", plain or .gz";
+  return join(names, " or ") + ", plain or .gz";
 }
 
 std::string ways_to_get(const DataSource& source) {
@@ -136,7 +136,7 @@ fs::path file_in(const fs::path& folder, const DataFile& file) {
   throw InputError(InputKind::storage, {.where = plain.string(),
                                         .found = "no such file",
                                         .expected = "this file, plain or .gz",
-                                        .hint = "bring the dataset again"});
+                                        .hint = "get the dataset again"});
 }
 
 }  // namespace convoy

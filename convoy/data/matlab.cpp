@@ -25,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBeginning = "MATLAB 5.0 MAT-file";
-constexpr const char* kBringAgain = "bring the file again";
+constexpr const char* kDownloadAgain = "download the file again";
 
-/// deflate packs at most this many bytes into one.
+/// deflate compresses at most this many bytes into one.
 constexpr unsigned __int128 kMostPacked = 1032;
 
 struct CloseFile {
@@ -46,7 +46,7 @@ std::string extents_of(const matvar_t& variable) {
   return text;
 }
 
-/// One open file: its header, and then its variables, are checked before content is read.
+/// An open file. Its header and variables are checked before content is read.
 class MatFile {
  public:
   explicit MatFile(const fs::path& path)
@@ -54,7 +54,8 @@ class MatFile {
     Mat_LogInitFunc("convoy",
                     [](int, char*) {});  // our own messages are better than matio's
     file_.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-    if (!file_) throw bad_data(path_, "a damaged header", "a MATLAB 5 file", kBringAgain);
+    if (!file_)
+      throw bad_data(path_, "a damaged header", "a MATLAB 5 file", kDownloadAgain);
     images_ = find("X");
     labels_ = find("y");
     check_images();
@@ -67,7 +68,7 @@ class MatFile {
   void read_images(std::span<std::uint8_t> images) {
     const auto size = static_cast<int>(images.size());
     if (Mat_VarReadDataLinear(file_.get(), images_.get(), images.data(), 0, 1, size) != 0)
-      refuse("X", "damaged or cut short", "whole content");
+      refuse("X", "damaged or truncated", "complete content");
   }
 
   std::vector<double> read_labels() {
@@ -75,17 +76,17 @@ class MatFile {
     const auto size = static_cast<int>(labels.size());
     labels_->class_type = MAT_C_DOUBLE;  // what they are converted to
     if (Mat_VarReadDataLinear(file_.get(), labels_.get(), labels.data(), 0, 1, size) != 0)
-      refuse("y", "damaged or cut short", "whole content");
+      refuse("y", "damaged or truncated", "complete content");
     return labels;
   }
 
   [[noreturn]] void refuse(const std::string& variable, const std::string& found,
                            const std::string& expected) const {
-    throw bad_data(path_ + ": " + variable, found, expected, kBringAgain);
+    throw bad_data(path_ + ": " + variable, found, expected, kDownloadAgain);
   }
 
  private:
-  /// matio would try other formats; only this one is SVHN's. Returns the file's length.
+  /// matio would try other formats; SVHN uses only this one. Returns the file's length.
   static std::size_t check_file(const fs::path& path) {
     const MappedFile file(path);
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
@@ -94,7 +95,7 @@ class MatFile {
       throw bad_data(path.string(),
                      text.empty() ? "an empty file" : "another kind of file",
                      fmt::format("a MATLAB 5 file (it begins with \"{}\")", kBeginning),
-                     kBringAgain);
+                     kDownloadAgain);
     }
     check_matlab_packing(
         {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path.string());
@@ -139,7 +140,7 @@ class MatFile {
   Variable labels_;
 };
 
-/// [column][row] to [row][column], plane by plane.
+/// Transposes [column][row] to [row][column], plane by plane.
 void transpose(std::span<std::uint8_t> images) {
   constexpr std::size_t kSide = 32;
   for (; !images.empty(); images = images.subspan(kSide * kSide)) {

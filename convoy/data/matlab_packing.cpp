@@ -19,7 +19,7 @@ constexpr std::size_t kHeader = 128;
 constexpr std::size_t kTag = 8;
 constexpr std::uint32_t kPacked = 15;
 
-/// Whether a zlib stream is whole and has the checksum it ends with.
+/// Whether a zlib stream is complete and has the checksum at its end.
 bool unpacks(std::span<const std::uint8_t> packed) {
   z_stream stream{};
   check(inflateInit(&stream) == Z_OK, "zlib starts");
@@ -41,25 +41,24 @@ std::uint32_t little_endian(std::span<const std::uint8_t> bytes) {
 }
 
 [[noreturn]] void refuse_packing(const std::string& where, const std::string& found) {
-  throw bad_data(where, found, "a whole MATLAB 5 file, little-endian",
-                 "bring the file again");
+  throw bad_data(where, found, "a complete MATLAB 5 file, little-endian",
+                 "download the file again");
 }
 
 }  // namespace
 
 void check_matlab_packing(std::span<const std::uint8_t> file, const std::string& where) {
-  if (file.size() < kHeader) refuse_packing(where, "a header cut short");
-  if (file[126] != 'I' || file[127] != 'M')
-    refuse_packing(where, "another order of bytes");
+  if (file.size() < kHeader) refuse_packing(where, "a truncated header");
+  if (file[126] != 'I' || file[127] != 'M') refuse_packing(where, "another byte order");
   for (auto rest = file.subspan(kHeader); !rest.empty();) {
     const std::string at = with_commas(file.size() - rest.size());
-    if (rest.size() < kTag) refuse_packing(where, "a variable cut short at byte " + at);
+    if (rest.size() < kTag) refuse_packing(where, "a truncated variable at byte " + at);
     const std::uint32_t type = little_endian(rest);
     const std::size_t size = little_endian(rest.subspan(4));
     rest = rest.subspan(kTag);
-    if (rest.size() < size) refuse_packing(where, "a variable cut short at byte " + at);
+    if (rest.size() < size) refuse_packing(where, "a truncated variable at byte " + at);
     if (type == kPacked && !unpacks(rest.first(size))) {
-      refuse_packing(where, "a variable damaged after byte " + at);
+      refuse_packing(where, "a damaged variable after byte " + at);
     }
     rest = rest.subspan(size);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libpng leaves by longjmp when something is wrong. The jump lands in Reader::attempt();
-// what it jumps over, a lambda that calls libpng, has nothing to destroy.
+// libpng reports errors by longjmp. The jump ends in Reader::attempt(); the lambda that
+// it leaves, which calls libpng, has nothing to destroy.
 
 #include "convoy/data/png_rows.h"
 
@@ -41,11 +41,11 @@ struct PngRows::Reader {
   Reader& operator=(const Reader&) = delete;
 
   [[noreturn]] void refuse(const std::string& found) const {
-    throw bad_data(where, found, "a whole PNG file of 8-bit RGB, not interlaced",
-                   "bring the file again");
+    throw bad_data(where, found, "a complete PNG file of 8-bit RGB, not interlaced",
+                   "download the file again");
   }
 
-  /// Runs `call`, or as far as libpng gets.
+  /// Runs `call` until it returns or libpng reports an error.
   template <class Call>
   bool attempt(const Call& call) {
     if (setjmp(png_jmpbuf(png)) != 0) return false;
@@ -63,7 +63,7 @@ struct PngRows::Reader {
 
   static void on_read(png_structp png, png_bytep bytes, std::size_t size) {
     auto& reader = *static_cast<Reader*>(png_get_io_ptr(png));
-    if (size > reader.rest.size()) png_error(png, "cut short");
+    if (size > reader.rest.size()) png_error(png, "truncated");
     std::ranges::copy(reader.rest.first(size), bytes);
     reader.rest = reader.rest.subspan(size);
   }
@@ -84,7 +84,7 @@ PngRows::PngRows(std::span<const std::uint8_t> content, std::string where)
     : reader_(std::make_unique<Reader>(content, std::move(where))) {
   Reader& reader = *reader_;
   if (png_sig_cmp(content.data(), 0, std::min<std::size_t>(content.size(), 8)) != 0) {
-    reader.refuse(content.empty() ? "an empty file" : "a file that is no PNG");
+    reader.refuse(content.empty() ? "an empty file" : "a file that is not a PNG");
   }
   if (!reader.attempt([&] { png_read_info(reader.png, reader.info); })) {
     reader.refuse(std::string("a damaged PNG header (") + reader.complaint + ")");
@@ -115,7 +115,7 @@ void PngRows::next(std::span<std::uint8_t> row) {
 void PngRows::finish() {
   Reader& reader = *reader_;
   if (!reader.attempt([&] { png_read_end(reader.png, nullptr); })) {
-    reader.refuse(std::string("a PNG damaged after its rows (") + reader.complaint + ")");
+    reader.refuse(std::string("a damaged PNG after its rows (") + reader.complaint + ")");
   }
 }
 

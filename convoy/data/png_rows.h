@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PngRows: a PNG's rows as they are, by libpng, without any conversion of colours.
+// PngRows: reads the rows of a PNG with libpng, without colour conversion.
 
 #pragma once
 
@@ -24,12 +24,12 @@ class PngRows {
   std::size_t width() const;
   std::size_t height() const;
 
-  /// The next row, [column][red, green, blue].
-  /// Throws InputError of kind `data`, naming the row, if it is damaged.
-  /// Requires: row.size() == 3 * width(), and not more calls than height().
+  /// Reads the next row, [column][red, green, blue]. Throws InputError of kind `data`,
+  /// naming the row, if it is damaged. Requires: row.size() == 3 * width(), and at most
+  /// height() calls.
   void next(std::span<std::uint8_t> row);
 
-  /// Reads what follows the rows. Throws as next() does.
+  /// Reads what follows the rows. Throws as next().
   void finish();
 
  private:

@@ -22,16 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostPngBytes = std::size_t{1} << 30;  // unpacked from gzip
+constexpr std::size_t kMostPngBytes = std::size_t{1} << 30;  // after decompression
 
 json parse_list(const PlainFile& file) {
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   json list = parse_json(text, {.where = file.path(),
                                 .expected = "a JSON list of labels",
-                                .hint = "bring the file again"});
+                                .hint = "download the file again"});
   if (list.is_array()) return list;
-  throw bad_data(file.path(), "JSON that is no list", "a JSON list of labels");
+  throw bad_data(file.path(), "JSON that is not a list", "a JSON list of labels");
 }
 
 std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes) {
@@ -48,7 +48,7 @@ std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes
   return labels;
 }
 
-/// [pixel][channel] to [channel][pixel].
+/// Transposes [pixel][channel] to [channel][pixel].
 void separate(std::span<const std::uint8_t> row, std::uint8_t* image) {
   const std::size_t pixels = kSmallColourShape.pixels();
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
@@ -61,8 +61,8 @@ void separate(std::span<const std::uint8_t> row, std::uint8_t* image) {
 void check_width(const PngRows& sheet, const std::string& where) {
   if (sheet.width() == kSmallColourShape.pixels()) return;
   throw bad_data(
-      where, with_commas(sheet.width()) + " pixels a row",
-      with_commas(kSmallColourShape.pixels()) + " pixels a row, one image of 32 x 32");
+      where, with_commas(sheet.width()) + " pixels per row",
+      with_commas(kSmallColourShape.pixels()) + " pixels per row, one image of 32 x 32");
 }
 
 [[noreturn]] void refuse_counts(const std::string& where, std::size_t labels,
@@ -71,13 +71,13 @@ void check_width(const PngRows& sheet, const std::string& where) {
                  with_commas(images) + " labels, one for each row of the images");
 }
 
-/// Writes a sheet's images to the beginning of `images`; returns how many.
+/// Writes a sheet's images to the beginning of `images`; returns their number.
 std::size_t read_png_sprite(const PlainFile& file, std::span<std::uint8_t> images) {
   PngRows sheet(file.bytes(), file.path());
   check_width(sheet, file.path());
   if (sheet.height() > images.size() / kSmallColourShape.size()) {
     throw bad_data(file.path(), with_commas(sheet.height()) + " rows",
-                   fmt::format("at most {}, as many as labels are left",
+                   fmt::format("at most {}, the number of remaining labels",
                                with_commas(images.size() / kSmallColourShape.size())));
   }
   std::vector<std::uint8_t> row(kSmallColourShape.size());

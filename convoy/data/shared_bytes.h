@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedBytes: bytes that never change, in memory of their own or in a mapped file.
+// SharedBytes: immutable bytes, in memory or in a mapped file.
 //
-// A copy is a second view of the same bytes; they live as long as the last one.
+// A copy is a second view of the same bytes; they live as long as the last view.
 
 #pragma once
 
@@ -21,18 +21,18 @@ class SharedBytes : public std::span<const std::uint8_t> {
   using View = std::span<const std::uint8_t>;
 
  public:
-  using const_iterator = iterator;  // as containers have it
+  using const_iterator = iterator;  // required of containers
 
   SharedBytes() = default;
 
-  // Not explicit: a vector or a list is what bytes are written as.
+  // Not explicit, so that a vector or a list can be passed as bytes.
   SharedBytes(std::vector<std::uint8_t> bytes)
       : SharedBytes(std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes))) {
   }
   SharedBytes(std::initializer_list<std::uint8_t> bytes)
       : SharedBytes(std::vector<std::uint8_t>(bytes)) {}
 
-  /// `bytes`, which `owner` keeps alive.
+  /// A view of `bytes`, which `owner` keeps alive.
   SharedBytes(View bytes, std::shared_ptr<const void> owner)
       : View(bytes), owner_(std::move(owner)) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes and digests are of the files as first published, without gzip.
+// Sizes and digests are those of the files as first published, without gzip.
 
 #include "convoy/data/source.h"
 

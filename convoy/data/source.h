@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DataSource: what is known of a dataset before any of it is read.
+// DataSource: what is known about a dataset before it is read.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace convoy {
 
-/// A file of a dataset, as it is once unpacked.
+/// A file of a dataset, decompressed.
 struct DataFile {
   std::string name;
   std::size_t bytes;
@@ -24,23 +24,25 @@ struct DataFile {
 /// How the files of a form are read.
 enum class Format { idx, cifar10, cifar100, sheets, matlab, compact };
 
-/// One of the forms in which a dataset is stored on disk. The files of a half belong
-/// together: of idx and sheets the last has the labels, of the others each is a part.
+/// One of the forms in which a dataset is stored on disk. The files of one half form a
+/// sequence: for idx and sprites the last file has the labels, otherwise each file is a
+/// part.
 struct DataForm {
   Format format;
   std::vector<DataFile> train;
   std::vector<DataFile> test;
-  std::string folder{};  // that its archive unpacks to; may be empty
+  std::string folder{};  // subfolder that its archive unpacks to; may be empty
 
-  std::vector<DataFile> files() const;  // of both halves
+  std::vector<DataFile> files() const;  // both halves
 };
 
-/// What is known of one half's samples, whatever their form.
+/// What is known about one half's samples, whatever their form.
 struct SplitFacts {
   std::size_t count = 0;
-  std::vector<std::size_t> per_class{};  // by label; this and the rest may be unknown
-  std::vector<double> channel_means{};   // to four digits
-  std::string sha256{};                  // see samples_digest()
+  /// By label; from here on, fields may be empty (unknown).
+  std::vector<std::size_t> per_class{};
+  std::vector<double> channel_means{};  // to four digits
+  std::string sha256{};                 // see samples_digest()
 };
 
 struct DataSource {
@@ -50,11 +52,12 @@ struct DataSource {
   Shape shape{};
   SplitFacts train{};
   SplitFacts test{};
-  std::vector<DataForm> forms{};  // that are read; none for a dataset made in memory. The
-                                  // first is the one that `get` leaves on disk.
-  std::string system_folder{};    // under the system's dataset folder; may be empty
-  std::string npm_package{};      // that holds the files; may be empty
-  std::string how_to_get{};       // a command, for people
+  /// The supported forms; none for a generated dataset. The first one is what `get`
+  /// writes.
+  std::vector<DataForm> forms{};
+  std::string system_folder{};  // below the system's dataset folder; may be empty
+  std::string npm_package{};    // that contains the files; may be empty
+  std::string how_to_get{};     // a command, for messages
 };
 
 /// All datasets, the default one first.

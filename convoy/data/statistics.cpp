@@ -15,7 +15,7 @@ namespace {
 using Histogram = std::array<std::uint64_t, 256>;
 
 /// Neighbouring pixels are often equal, and incrementing one counter twice in a row
-/// stalls: every second pixel has its own histogram.
+/// stalls: even and odd pixels have separate histograms.
 void count(std::span<const std::uint8_t> plane, Histogram& even, Histogram& odd) {
   std::size_t i = 0;
   for (; i + 1 < plane.size(); i += 2) {
@@ -50,7 +50,7 @@ PixelMoments moments(const Histogram& bins) {
     squares += bins[value] * value * value;
   }
   check(n > 0, "a dataset has pixels");
-  // n * squares - sum * sum does not fit 64 bits for 47 million pixels.
+  // n * squares - sum * sum overflows 64 bits for 47 million pixels.
   using Wide = unsigned __int128;
   const Wide spread = Wide{n} * squares - Wide{sum} * sum;
   const double scale = 255.0 * static_cast<double>(n);

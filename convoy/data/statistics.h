@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics of a dataset: samples of each class, mean and standard deviation of pixels.
+// Statistics of a dataset: samples per class, mean and standard deviation of pixels.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Of pixels scaled to 0..1. The standard deviation is the population's.
+/// Moments of pixels scaled to 0..1, with the population standard deviation.
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
@@ -19,14 +19,14 @@ struct PixelMoments {
   bool operator==(const PixelMoments&) const = default;
 };
 
-/// Of all pixels of all channels. Exact up to the last rounding: the sums are integers.
-/// Requires: at least one pixel.
+/// Computes the moments over all pixels of all channels. Exact up to the last rounding:
+/// the sums are integers. Requires: at least one pixel.
 PixelMoments pixel_moments(const Dataset& data);
 
-/// The same, channel by channel.
+/// The same, per channel.
 std::vector<PixelMoments> channel_moments(const Dataset& data);
 
-/// Number of samples by label.
+/// Counts samples by label.
 std::vector<std::size_t> class_counts(const Dataset& data);
 
 }  // namespace convoy

@@ -24,7 +24,7 @@ constexpr int kMostSamples = 100'000'000;
 constexpr std::size_t kMostBytes = std::size_t{1} << 37;
 constexpr int kMeanOfFourBytes = 4 * 255 / 2;
 
-/// First label of the streams; the second is the class or the sample.
+/// The first label of the streams; the second is the class or the sample.
 enum class Use : std::uint32_t { prototype, train, test };
 
 RandomStream stream_of(const SyntheticOptions& options, Use use, std::size_t which) {
@@ -41,7 +41,7 @@ void require(bool holds, const std::string& option, const std::string& found,
                                          .hint = ""});
 }
 
-void require_whole(const std::string& option, int value, int low, int high) {
+void require_complete(const std::string& option, int value, int low, int high) {
   require(low <= value && value <= high, option, std::to_string(value),
           fmt::format("a whole number from {} to {}", low, high));
 }
@@ -52,13 +52,13 @@ void require_number(const std::string& option, double value, double high) {
 }
 
 void check_options(const SyntheticOptions& options) {
-  require_whole("channels", options.shape.channels, 1, 1024);
-  require_whole("height", options.shape.height, 1, 4096);
-  require_whole("width", options.shape.width, 1, 4096);
-  require_whole("classes", options.classes, 2, 256);
-  require_whole("train_count", options.train_count, 1, kMostSamples);
-  require_whole("test_count", options.test_count, 1, kMostSamples);
-  require_whole("shift", options.shift, 0, 4096);
+  require_complete("channels", options.shape.channels, 1, 1024);
+  require_complete("height", options.shape.height, 1, 4096);
+  require_complete("width", options.shape.width, 1, 4096);
+  require_complete("classes", options.classes, 2, 256);
+  require_complete("train_count", options.train_count, 1, kMostSamples);
+  require_complete("test_count", options.test_count, 1, kMostSamples);
+  require_complete("shift", options.shift, 0, 4096);
   require_number("noise", options.noise, 4);
   require_number("blend", options.blend, 1);
   const std::size_t samples = std::max(options.train_count, options.test_count);
@@ -67,8 +67,8 @@ void check_options(const SyntheticOptions& options) {
           "images of at most 128 GiB");
 }
 
-/// Position `i` of `extent` on an axis of kGrid points: the point before it, and how far
-/// the next one counts.
+/// Position `i` of `extent` on an axis of kGrid points: the point before it, and the
+/// weight of the next point.
 struct GridPosition {
   int point;
   int weight;
@@ -124,13 +124,13 @@ std::vector<Image> make_prototypes(const SyntheticOptions& options) {
   return prototypes;
 }
 
-/// A whole number from 0 to limit-1, by the high bits of a random word.
+/// Returns a whole number from 0 to limit-1, from the high bits of a random word.
 int below(std::uint32_t word, int limit) {
   return static_cast<int>(std::uint64_t{word} * static_cast<std::uint32_t>(limit) >> 32);
 }
 
-/// Four bytes added are nearly normal. Times this scale, and shifted by 16 bits, they
-/// have the requested standard deviation.
+/// The sum of four bytes is nearly normal. Multiplied by this scale and shifted right by
+/// 16 bits, it has the requested standard deviation.
 int noise_scale(double noise) {
   const double deviation_of_four_bytes = std::sqrt(4 * (256.0 * 256.0 - 1) / 12);
   return static_cast<int>(std::lround(noise * 255 * 65536 / deviation_of_four_bytes));
@@ -178,7 +178,7 @@ class SampleMaker {
     return below(word, 2 * options_.shift + 1) - options_.shift;
   }
 
-  /// Both prototypes are shifted equally; pixels beyond an edge repeat it.
+  /// Both prototypes are shifted equally; pixels beyond an edge repeat the edge.
   void draw(const Mix& mix, int down, int right, std::uint8_t* pixels) const {
     const Shape& shape = options_.shape;
     for (int c = 0; c < shape.channels; ++c) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMeanTolerance = 5.1e-5;  // means are known to four digits
 
-/// One half, as errors name it.
+/// One half of a dataset, as errors name it.
 struct Half {
   const Dataset& data;
   const SplitFacts& facts;
@@ -30,7 +30,7 @@ struct Half {
 
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const {
     throw bad_data(where, found, expected + ", as " + source.name + " has",
-                   "bring it from elsewhere");
+                   "get it from another source");
   }
 };
 
@@ -68,7 +68,7 @@ void verify_digest(const Half& half) {
 }
 
 void verify_half(const Half& half) {
-  if (half.facts.per_class.empty()) return;  // its files' digests say it all
+  if (half.facts.per_class.empty()) return;  // the digests of its files are sufficient
   verify_counts(half);
   verify_means(half);
   verify_digest(half);

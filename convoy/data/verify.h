@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verify: whether files and samples are those of the dataset that was published.
+// Verify: checks that files and samples are those of the published dataset.
 
 #pragma once
 
@@ -15,21 +15,22 @@
 
 namespace convoy {
 
-/// Throws InputError of kind `data`, with these `where` and `hint`, unless `content` is
-/// that file: of its size, and of its digest if that is known.
+/// Throws InputError of kind `data`, with these `where` and `hint`, unless `content` has
+/// the file's size, and its digest if that is known.
 void verify_content(std::span<const std::byte> content, const DataFile& file,
                     const std::string& where, const std::string& hint);
 
-/// The same for each file at a place; a compact file has to have the digest it says.
+/// The same for each file of a placement; a file in convoy's format must have the digest
+/// in its header.
 void verify_files(const DataPlace& place, const std::string& hint);
 
-/// Throws InputError of kind `data`, with this `where`, unless both halves have what is
-/// known of the source: counts, counts by class, means of channels, digest.
+/// Throws InputError of kind `data`, with this `where`, unless both halves match what is
+/// known about the source: counts, counts by class, means of channels, digest.
 void verify_samples(const DataPair& data, const DataSource& source,
                     const std::string& where);
 
-/// SHA-256 over the sorted SHA-256s (as text) of all samples, each of its label and its
-/// pixels: the same for the same samples in any order.
+/// SHA-256 over the sorted SHA-256s (as text) of all samples, each over label and pixels:
+/// it does not depend on the order of the samples.
 std::string samples_digest(const Dataset& data);
 
 }  // namespace convoy

@@ -30,12 +30,13 @@ std::vector<WeightedView> views_of(const EvaluationOptions& options) {
   return views;
 }
 
-/// The class with the largest logit, the first of equals.
+/// Returns the class with the largest logit; the first of equals.
 std::size_t prediction(std::span<const double> logits) {
   return static_cast<std::size_t>(std::ranges::max_element(logits) - logits.begin());
 }
 
-/// Whether the label is one of the kTop largest, where of equals the first are larger.
+/// Whether the label is among the kTop largest logits; of equals, the first counts as
+/// larger.
 bool is_in_top(std::span<const double> logits, std::size_t label) {
   std::size_t larger = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
@@ -44,7 +45,7 @@ bool is_in_top(std::span<const double> logits, std::size_t label) {
   return larger < kTop;
 }
 
-/// Softmax of one of the logits.
+/// Returns the softmax of one of the logits.
 double probability(std::span<const double> logits, std::size_t of) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit - logits[of]);
@@ -135,8 +136,9 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
 }
 
 LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
-  PassListener nobody;
-  const LossSum sum = network_.forward({batch.images, batch.labels}, values, {}, nobody);
+  PassListener no_listener;
+  const LossSum sum =
+      network_.forward({batch.images, batch.labels}, values, {}, no_listener);
   std::ranges::fill(logits_, 0.0);
   add_logits(batch.count, 1);
   std::ranges::copy(network_.predictions().first(batch.count), predictions_.begin());
@@ -148,14 +150,14 @@ LossSum Evaluator::mean_of_views(const Batch& batch,
                                  const Images& images, const FlatBuffer& values) {
   const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
-  PassListener nobody;
+  PassListener no_listener;
   for (const auto& [view, weight] : views_) {
     for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
       images.pixels.write(images.data.image(samples[i]), view,
                           seen.data() + i * image_.size());
     }
     const std::span<const float> shown = view == View{} ? batch.images : seen;
-    network_.forward({shown, batch.labels}, values, {}, nobody);
+    network_.forward({shown, batch.labels}, values, {}, no_listener);
     add_logits(batch.count, weight);
   }
   LossSum sum;
@@ -186,8 +188,10 @@ void Evaluator::note(const Batch& batch, std::span<const std::uint32_t> samples,
     part.matrix.add(truth, predicted);
     part.in_top += is_in_top(logits_of(i), static_cast<std::size_t>(truth));
     if (!keep_predictions_) continue;
-    const double sure = probability(logits_of(i), static_cast<std::size_t>(predicted));
-    part.predictions.push_back({samples[i], truth, predicted, static_cast<float>(sure)});
+    const double confidence =
+        probability(logits_of(i), static_cast<std::size_t>(predicted));
+    part.predictions.push_back(
+        {samples[i], truth, predicted, static_cast<float>(confidence)});
   }
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluation: a network's loss and predictions over a whole set, each sample exactly
-// once.
+// Evaluation: a network's loss and predictions over a set, each sample exactly once.
 //
-// A set is a sequence of batches. Their losses are added in that order, so it does not
-// matter which rank evaluated which batch.
+// A set is a sequence of batches. Their losses are added in that order, so the result
+// does not depend on which rank evaluated which batch.
 
 #pragma once
 
@@ -25,25 +24,25 @@ namespace convoy {
 
 /// The prediction for one sample.
 struct Prediction {
-  std::uint32_t sample = 0;  // its number in the dataset
+  std::uint32_t sample = 0;  // index in the dataset
   std::int32_t truth = 0, predicted = 0;
   float probability = 0;  // of the predicted class
 };
 
-/// How many classes the true one has to be among, to count for top-5 accuracy.
+/// The k of top-k accuracy.
 inline constexpr std::size_t kTop = 5;
 
 struct EvaluationResult {
   LossSum sum;
   ConfusionMatrix matrix;
   std::uint64_t in_top = 0;               // true class among the kTop largest logits
-  std::vector<Prediction> predictions{};  // of all samples in order, if asked for
-  std::vector<LossSum> shares{};          // of the sum, by rank
+  std::vector<Prediction> predictions{};  // of all samples in order, if requested
+  std::vector<LossSum> shares{};          // the sum per rank
 };
 
 /// The results of some of a set's batches.
 struct EvaluationPart {
-  std::vector<LossSum> batches;  // batch after batch
+  std::vector<LossSum> batches;  // in batch order
   ConfusionMatrix matrix;
   std::uint64_t in_top = 0;
   std::vector<Prediction> predictions{};
@@ -56,11 +55,11 @@ struct EvaluationSet {
   Normalization normalization;
 
   std::size_t batches() const;
-  /// The samples of some of the batches, by number of sample in the set.
+  /// Returns the samples of some of the batches, as indices into the set.
   Range samples_of(Range of_batches) const;
 };
 
-/// All samples of a dataset.
+/// Returns all samples of a dataset.
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
 
 /// A view of an image, and its weight.
@@ -70,24 +69,24 @@ struct WeightedView {
 };
 
 struct EvaluationOptions {
-  bool flip = false;  // logits are the mean of those of an image and its mirror image
-  /// 0: none; else two views shifted by that many pixels along the diagonal, both ways,
-  /// count a quarter each.
+  bool flip = false;  // average the logits of each image and its mirror image
+  /// 0: off; otherwise two views, shifted by that many pixels along the diagonal in both
+  /// directions, count a quarter each.
   int shift = 0;
-  bool predictions = false;  // keep the prediction for each sample
-  /// How to compute; how many samples at once is the evaluator's own.
+  bool predictions = false;  // keep the prediction of each sample
+  /// Network options; the evaluator sets the batch size itself.
   NetworkOptions network{};
 };
 
 class Evaluator {
  public:
-  /// Borrows everything but options for as long as it lives.
+  /// Borrows everything but the options for as long as it lives.
   Evaluator(const Model& model, const Layout& layout, const EvaluationOptions& options,
             ThreadTeam& team);
 
   EvaluationResult run(const EvaluationSet& set, const Weights& weights);
 
-  /// Only some of the set's batches, by number.
+  /// Evaluates only some of the set's batches, by number.
   EvaluationPart run_part(const EvaluationSet& set, Range batches,
                           const Weights& weights);
 
@@ -95,7 +94,7 @@ class Evaluator {
   std::size_t bytes() const;
 
  private:
-  /// Where views of images come from.
+  /// Makes views of images.
   struct Images {
     const Dataset& data;
     PixelTables pixels;
@@ -109,15 +108,15 @@ class Evaluator {
   void note(const Batch& batch, std::span<const std::uint32_t> samples,
             EvaluationPart& part) const;
 
-  FlatBuffer statistics_;  // a copy of those in use, for the network
+  FlatBuffer statistics_;  // copy of the statistics in use, for the network
   Network network_;
   Shape image_;
   std::size_t classes_;
   std::vector<WeightedView> views_;
   bool keep_predictions_;
-  std::vector<float> seen_;                // a batch of images in a view
+  std::vector<float> seen_;                // a batch of images in one view
   std::vector<double> logits_;             // [sample][class], of the last batch
-  std::vector<std::int32_t> predictions_;  // the same
+  std::vector<std::int32_t> predictions_;  // by sample, of the last batch
 };
 
 }  // namespace convoy

@@ -32,7 +32,7 @@ json top_json(std::uint64_t correct, std::uint64_t total) {
   return {{"accuracy", share(correct, total)}, {"correct", correct}};
 }
 
-/// What ranks have to have in common.
+/// What must be equal on all ranks.
 struct Evaluated {
   std::uint64_t samples = 0;
   std::array<char, 64> weights{};
@@ -68,13 +68,13 @@ std::string shares_text(const EvaluationResult& result) {
   LossSum whole;
   for (std::size_t rank = 0; rank < result.shares.size(); ++rank) {
     const LossSum& of_rank = result.shares[rank];
-    text += fmt::format("rank {}: {} of {} samples right\n", rank, of_rank.correct,
+    text += fmt::format("rank {}: {} of {} samples correct\n", rank, of_rank.correct,
                         of_rank.samples);
     whole += of_rank;
   }
   check(
       whole.samples == result.matrix.total() && whole.correct == result.matrix.correct(),
-      "what the ranks evaluated adds up to the whole");
+      "the ranks' samples add up to the set");
   return text + fmt::format("all {} ranks agree: {} of {} samples, the same weights\n",
                             result.shares.size(), whole.correct, whole.samples);
 }

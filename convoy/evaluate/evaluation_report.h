@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The result of an evaluation as text, JSON and CSV; and a check that all ranks evaluate
-// the same.
+// the same samples and weights.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace convoy {
 
-/// scikit-learn's report, accuracies, confusion matrix, most confused pairs. Top-5 only
-/// of more than five classes: of fewer it is always 1.
+/// Returns scikit-learn's report, accuracies, confusion matrix and most confused pairs.
+/// Top-5 accuracy is included only for more than five classes; for fewer it is always 1.
 std::string evaluation_text(const EvaluationResult& result);
 
-/// "test accuracy 87.21 % (8721/10000), loss 0.3810".
+/// Formats as "test accuracy 87.21 % (8721/10000), loss 0.3810".
 std::string result_line(const EvaluationResult& result);
 
-/// What each rank evaluated, and that it adds up; empty for one rank.
+/// Lists what each rank evaluated, and that it adds up; empty for one rank.
 std::string shares_text(const EvaluationResult& result);
 
 /// As classification_json(), with "loss", "top1" and "top5" {"accuracy", "correct"} and
@@ -31,8 +31,9 @@ nlohmann::ordered_json evaluation_json(const EvaluationResult& result);
 /// CSV: "index,true,predicted,probability" and one line per sample.
 std::string predictions_csv(const EvaluationResult& result);
 
-/// Checks that all ranks are about to evaluate as many samples with the same weights.
-/// Throws InputError of kind `data` on all of them if not, naming the first that differs.
+/// Checks that all ranks evaluate the same number of samples with the same weights.
+/// Otherwise throws InputError of kind `data` on all of them, naming the first that
+/// differs.
 void expect_same_on_all_ranks(Comm& comm, std::uint64_t samples,
                               std::string_view weights_sha256);
 

@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-/// Puts equally many items of each rank one rank after the other.
+/// Gathers equally many items from each rank, in rank order.
 template <class Item>
 std::vector<Item> gathered(Comm& comm, std::span<const Item> own) {
   std::vector<Item> all(own.size() * static_cast<std::size_t>(comm.ranks()));
@@ -15,8 +15,8 @@ std::vector<Item> gathered(Comm& comm, std::span<const Item> own) {
   return all;
 }
 
-/// Items of `own`, of which each rank has at most `most`, in the order of the ranks;
-/// `count_of` says how many a rank has.
+/// Gathers the items in `own`, of which each rank has at most `most`, in rank order;
+/// `count_of` returns how many a rank has.
 template <class Item, class Count>
 std::vector<std::vector<Item>> gathered_lists(Comm& comm, std::vector<Item> own,
                                               std::size_t most, const Count& count_of) {
@@ -30,13 +30,13 @@ std::vector<std::vector<Item>> gathered_lists(Comm& comm, std::vector<Item> own,
   return lists;
 }
 
-/// Adds the batches' sums in order, and those of each rank.
+/// Adds the batches' sums in order, in total and per rank.
 void add_batches(Comm& comm, std::size_t batches, std::vector<LossSum> own,
                  EvaluationResult& result) {
   const auto count_of = [&](std::size_t rank) {
     return even_part(batches, static_cast<std::size_t>(comm.ranks()), rank).size();
   };
-  // Ranks have nearly equally many; the first has most.
+  // Ranks have nearly equal numbers of batches; the first has most.
   for (const auto& list : gathered_lists(comm, std::move(own), count_of(0), count_of)) {
     LossSum& share = result.shares.emplace_back();
     for (const LossSum& batch : list) {

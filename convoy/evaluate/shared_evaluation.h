@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluation that all ranks share: each takes a contiguous range of the set's batches.
+// An evaluation on all ranks: each evaluates a contiguous range of the set's batches.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Evaluates the set on all ranks together. All get the same result, and it has the same
-/// bits on any number of them.
+/// Evaluates the set on all ranks together. All ranks get the same result, with the same
+/// bits on any number of ranks.
 EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
                           Evaluator& evaluator, Comm& comm);
 

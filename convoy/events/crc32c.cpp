@@ -7,12 +7,12 @@
 namespace convoy {
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82F63B78;  // bits in the order they are sent
+constexpr std::uint32_t kPolynomial = 0x82F63B78;  // bit-reversed
 constexpr std::uint32_t kMask = 0xA282EAD8;
 
 using Table = std::array<std::uint32_t, 256>;
 
-/// What a byte that leaves the register does to the rest of it.
+/// The effect of a byte that is shifted out of the register.
 constexpr Table make_table() {
   Table table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {

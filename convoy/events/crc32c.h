@@ -11,8 +11,7 @@ namespace convoy {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Rotated and shifted, as in event files: a checksum over bytes that hold checksums of
-/// the plain kind would say little.
+/// Rotated and offset, as in event files: a CRC over bytes that contain CRCs is weak.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace convoy

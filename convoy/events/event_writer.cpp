@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 constexpr std::int64_t kNone = -1;
 
-/// The machine's name as part of a file's.
+/// Returns the machine's name as part of a file name.
 std::string host_in_file_name() {
   std::string host = host_name();
   std::ranges::replace(host, '/', '_');
   return host;
 }
 
-/// The seconds in the name of an event file; kNone if it is none.
+/// Returns the seconds in the name of an event file; kNone if it is not one.
 std::int64_t seconds_of(std::string_view name) {
   if (!name.starts_with(kPrefix)) return kNone;
   name.remove_prefix(kPrefix.size());
@@ -39,7 +39,7 @@ std::int64_t seconds_of(std::string_view name) {
   return seconds;
 }
 
-/// Of the newest event file in the folder; kNone if there is none.
+/// Returns the seconds of the newest event file in the folder; kNone if there is none.
 std::int64_t last_seconds_in(const fs::path& folder) {
   std::error_code error;
   std::int64_t last = kNone;
@@ -50,8 +50,8 @@ std::int64_t last_seconds_in(const fs::path& folder) {
   return last;
 }
 
-/// Later than the file before it, even if that was made in this very second, or by a
-/// clock that was ahead.
+/// Returns a time later than that of the previous file, even if that was made in the same
+/// second, or by a clock that was ahead.
 fs::path new_path(const fs::path& folder, std::int64_t last_seconds) {
   static std::atomic<int> files = 0;
   const auto seconds =
@@ -109,7 +109,7 @@ void EventWriter::histogram(std::string_view tag, std::size_t step,
 }
 
 void EventWriter::text(std::string_view tag, std::string_view markdown) {
-  // TensorBoard's own writers end the tag so.
+  // TensorBoard's own writers end the tag this way.
   const std::string full_tag = std::string(tag) + "/text_summary";
   file_.append(summary_of(0, full_tag, messages::text(markdown)).SerializeAsString());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Histogram: the distribution of numbers, in TensorBoard's usual buckets. Their limits
-// grow by a tenth from one to the next, from 1e-12 on, to both sides of zero; what is
-// nearer to zero has two buckets, what is beyond 1e20 one on each side.
+// Histogram: the distribution of numbers, in TensorBoard's default buckets. Their limits
+// grow by a factor of 1.1, from 1e-12 on, on both sides of zero; numbers nearer to zero
+// have two buckets, numbers beyond 1e20 have one on each side.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace convoy {
 
-/// A bucket holds what is below its limit, and not below the limit of the one before it.
+/// A bucket counts numbers below its limit that are not below the limit of the previous
+/// one.
 struct HistogramBucket {
   double limit = 0;
   std::size_t count = 0;
@@ -22,12 +23,12 @@ struct Histogram {
   double least = 0, most = 0, sum = 0, sum_of_squares = 0;
   std::size_t count = 0;
 
-  /// By limit. Of a row of empty ones only the last is here; none follows the last
-  /// number.
+  /// Ordered by limit. Of consecutive empty buckets only the last is included; none
+  /// follows the largest number.
   std::vector<HistogramBucket> buckets{};
 };
 
-/// Of the finite ones among the numbers.
+/// Makes the histogram of the finite numbers.
 Histogram make_histogram(std::span<const float> numbers);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What events are encoded with.
+// The library that encodes events.
 
 #pragma once
 

@@ -5,7 +5,7 @@
 namespace convoy::messages {
 namespace {
 
-constexpr int kGraphVersion = 22;  // of the nodes' form; any TensorBoard reads it
+constexpr int kGraphVersion = 22;  // GraphDef version; any TensorBoard reads it
 
 TensorShapeProto shape_of(std::span<const std::int64_t> sizes) {
   TensorShapeProto shape;
@@ -20,8 +20,8 @@ SummaryMetadata metadata_of(const char* plugin, std::string content) {
   return metadata;
 }
 
-/// A placeholder holds what is fed, a variable what is kept; both name their type `dtype`
-/// and have a shape of their own.
+/// A placeholder is an input, a variable is a parameter; both call their type `dtype` and
+/// have a shape attribute.
 bool is_source(const GraphNode& node) { return node.inputs.empty(); }
 
 NodeDef node_of(const GraphNode& node) {
@@ -86,7 +86,7 @@ GraphDef graph(std::span<const GraphNode> nodes) {
 Summary::Value hparams(const HParamsPluginData& data) {
   Summary::Value value;
   *value.mutable_metadata() = metadata_of("hparams", data.SerializeAsString());
-  // All is in the metadata, but TensorBoard drops a value without a tensor.
+  // Everything is in the metadata, but TensorBoard drops a value without a tensor.
   value.mutable_tensor()->set_dtype(DT_FLOAT);
   value.mutable_tensor()->mutable_tensor_shape();
   value.mutable_tensor()->add_float_val(0);

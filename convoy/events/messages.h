@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The larger messages of tensorboard.proto, made from our own structs. Internal to the
-// events: this is where protobuf is known.
+// Builds the larger messages of tensorboard.proto from our structs. Internal to the
+// events module.
 
 #pragma once
 
@@ -15,13 +15,13 @@ using namespace convoy_tensorboard;
 
 HistogramProto histogram(const Histogram& histogram);
 
-/// A value of the plugin text, without its tag.
+/// Makes a value of the text plugin, without its tag.
 Summary::Value text(std::string_view markdown);
 
-/// Nodes give fp32.
+/// The nodes produce fp32.
 GraphDef graph(std::span<const GraphNode> nodes);
 
-/// A value of the plugin hparams, without its tag. Times are seconds since 1970.
+/// Makes a value of the hparams plugin, without its tag. Times are seconds since 1970.
 Summary::Value hparams(const HParamsPluginData& data);
 HParamsPluginData experiment(const Hparams& hparams, std::span<const std::string> metrics,
                              double time);

@@ -30,8 +30,7 @@ RecordFile::~RecordFile() {
   try {
     flush();
   } catch (const InputError&) {
-    // A destructor may run because of this very error. A caller that must know calls
-    // flush().
+    // A destructor may run because of this very error. To get the error, call flush().
   }
 }
 

@@ -14,7 +14,7 @@
 namespace convoy {
 namespace {
 
-/// A number of the system about a core, or 0.
+/// Returns a number from the system's topology of a core, or 0.
 int topology(int core, const char* name) {
   std::ifstream file(
       fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", core, name));

@@ -2,9 +2,9 @@
 //
 // Cores: which of this machine's cores a rank runs on.
 //
-// The cores this process may use are ordered by socket and physical core, so that
-// neighbours share caches, and cut into equal parts, one a rank. When there are fewer
-// cores than ranks nobody is pinned.
+// The cores that this process may use are ordered by socket and physical core, so that
+// neighbours share caches, and divided into equal parts, one per rank. If there are fewer
+// cores than ranks, no rank is pinned.
 
 #pragma once
 
@@ -15,20 +15,20 @@ namespace convoy {
 
 using Cores = std::vector<int>;
 
-/// Those this process may use, in the order in which they are dealt out.
+/// Returns the cores that this process may use, in the order of distribution.
 Cores usable_cores();
 
-/// A rank's part of the cores; empty if there are fewer cores than ranks.
+/// Returns a rank's part of the cores; empty if there are fewer cores than ranks.
 Cores cores_of(int local_rank, int local_ranks, const Cores& cores);
 
-/// A rank's fair number of threads: its part of the cores, and at least one.
+/// Returns a rank's default number of threads: its part of the cores, and at least one.
 int threads_of(int local_rank, int local_ranks, const Cores& cores);
 
-/// Keeps this process on those cores; with none it may go anywhere. Calls only what is
+/// Pins this process to those cores; without any, to none. Calls only functions that are
 /// safe between fork and exec.
 void pin_to(const Cores& cores);
 
-/// "0-3,8".
+/// Formats as "0-3,8".
 std::string to_text(const Cores& cores);
 
 }  // namespace convoy

@@ -13,8 +13,8 @@ namespace {
 
 const char* name_of(LauncherKind launcher_kind) {
   switch (launcher_kind) {
-    case LauncherKind::nobody:
-      return "nobody";
+    case LauncherKind::none:
+      return "no launcher";
     case LauncherKind::convoy:
       return "convoy";
     case LauncherKind::flags:
@@ -63,7 +63,7 @@ void refuse_contradictions(const JobPlacement& placement) {
                 fmt::format("port {}", placement.master_port), "a port up to 65535");
 }
 
-/// Only Open MPI leaves it open, on several machines.
+/// With several machines, Open MPI alone does not set it.
 void refuse_unknown_master(const JobPlacement& placement) {
   if (!placement.master_address.empty()) return;
   throw place_error("MASTER_ADDR", "nothing", "the address of rank 0's machine",
@@ -80,18 +80,19 @@ bool asks_for_launch(const PlacementRequest& request) {
   return request.nproc_per_node > 1 || request.nnodes > 1 || request.servers > 0;
 }
 
-/// Ranks of a job whose nodes start that many each, and node 0 the servers as well.
+/// The number of ranks if each node starts that many, and node 0 the servers in addition.
 int ranks_by(const PlacementRequest& request, int nodes) {
   return request.servers + std::max(1, request.nproc_per_node) * nodes;
 }
 
-/// Flags about the master win over the environment.
+/// Flags about the master override the environment.
 void take_master(const PlacementRequest& request, JobPlacement& placement) {
   if (!request.master_addr.empty()) placement.master_address = request.master_addr;
   if (request.master_port > 0) placement.master_port = request.master_port;
 }
 
-/// Whether what flags say is what the launcher_kind did: so many ranks on so many nodes.
+/// Whether the flags agree with the launcher: the same number of ranks on the same number
+/// of nodes.
 bool agree(const PlacementRequest& request, const JobPlacement& started) {
   const bool alike = request.servers > 0
                          ? ranks_by(request, started.nodes) == started.ranks
@@ -101,7 +102,7 @@ bool agree(const PlacementRequest& request, const JobPlacement& started) {
   return ranks && nodes;
 }
 
-/// One task a node was started, and each is to start the ranks of its node.
+/// Whether one task per node was started, each of which starts the ranks of its node.
 bool is_task_a_node(const PlacementRequest& request, const JobPlacement& started) {
   const bool has_more = request.nproc_per_node > 1 || request.servers > 0;
   return started.local_ranks == 1 && has_more && started.ranks == started.nodes &&
@@ -110,7 +111,7 @@ bool is_task_a_node(const PlacementRequest& request, const JobPlacement& started
 
 JobPlacement launcher_of_node(const PlacementRequest& request, const JobPlacement& node) {
   JobPlacement placement = node;
-  const int alike = std::max(1, request.nproc_per_node);  // on every node
+  const int alike = std::max(1, request.nproc_per_node);  // per node
   placement.role = ProcessRole::launch;
   placement.local_ranks = alike + (node.node == 0 ? request.servers : 0);
   placement.ranks = ranks_by(request, node.nodes);
@@ -120,7 +121,8 @@ JobPlacement launcher_of_node(const PlacementRequest& request, const JobPlacemen
   return placement;
 }
 
-/// Of another launcher's ranks the first are servers: at least one has to be a worker.
+/// With another launcher, the first ranks are servers: at least one rank must be a
+/// worker.
 void refuse_without_worker(const PlacementRequest& request,
                            const JobPlacement& placement) {
   if (placement.ranks > request.servers) return;
@@ -128,9 +130,9 @@ void refuse_without_worker(const PlacementRequest& request,
       fmt::format("ranks by {}", name_of(placement.launcher_kind)),
       fmt::format("{}, and the first {} serve parameters (ps.servers)", placement.ranks,
                   request.servers),
-      fmt::format("at least {}: a server is a rank, too, and there has to be a worker",
+      fmt::format("at least {}: a server is a rank too, and there must be a worker",
                   request.servers + 1),
-      "start more ranks, or a task a node with -n for the workers there");
+      "start more ranks, or one task per node with -n for its workers");
 }
 
 JobPlacement rank_of_starter(const PlacementRequest& request, JobPlacement placement) {
@@ -154,7 +156,7 @@ JobPlacement with_starter(const PlacementRequest& request, const JobPlacement& s
                   std::max(1, request.nnodes)),
       fmt::format("what {} started: {} on each of {}", name_of(started.launcher_kind),
                   started.local_ranks, started.nodes),
-      "leave -n out, or start one process a node");
+      "leave -n out, or start one process per node");
 }
 
 int node_of(const PlacementRequest& request, const Variables& variables) {
@@ -175,7 +177,7 @@ JobPlacement by_flags(const PlacementRequest& request, const Variables& variable
   if (node.nodes > 1) {
     node.node = node_of(request, variables);
     node.master_address = variables.text("MASTER_ADDR").value_or("");
-    node.master_port = variables.number("MASTER_PORT").value_or(kUsualPort);
+    node.master_port = variables.number("MASTER_PORT").value_or(kDefaultPort);
   }
   JobPlacement placement = launcher_of_node(request, node);
   if (placement.master_address.empty()) {

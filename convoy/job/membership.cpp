@@ -14,7 +14,7 @@
 namespace convoy {
 namespace {
 
-constexpr auto kForOutcome = std::chrono::seconds(6);  // longer than launchers take
+constexpr auto kOutcomeWait = std::chrono::seconds(6);  // longer than launchers take
 
 std::unique_ptr<StepBoard> board_of(const JobPlacement& placement,
                                     const Environment& environment) {
@@ -25,7 +25,7 @@ std::unique_ptr<StepBoard> board_of(const JobPlacement& placement,
                                      placement.local_ranks);
 }
 
-/// The host of the rendezvous of ranks that another program started.
+/// The host of the rendezvous if another program started the ranks.
 std::string founder_of(const JobPlacement& placement) {
   return placement.servers > 0 ? "parameter server 0 (rank 0)" : "rank 0";
 }
@@ -58,7 +58,7 @@ Membership::~Membership() {
   if (service_) service_->wait_until_all_left(options_.join.silence);
 }
 
-/// On one machine any free port will do: the others find it in the file.
+/// On one machine any free port is suitable: the other ranks read it from the file.
 void Membership::host(const Environment& environment) {
   const bool by_file = place_.one_machine();
   if (token_.empty()) {
@@ -85,7 +85,7 @@ void Membership::find_host() {
 void Membership::open_session() {
   StoreClientOptions options =
       session_options(place_, PeerKind::rank, token_, options_.join);
-  if (place_.launcher_kind != LauncherKind::convoy) {  // else the launcher acts
+  if (place_.launcher_kind != LauncherKind::convoy) {  // otherwise the launcher acts
     options.on_event = [this](const JobEvent& event) { take_event(event); };
   }
   session_ = std::make_unique<StoreClient>(options);
@@ -114,17 +114,17 @@ void Membership::at_step(std::uint64_t step) {
 
 std::optional<JobOutcome> Membership::report_peer_failure(const PeerError& error) {
   session_->set(entry_of(PeerReported{place_.rank, error.rank(), error.what()}));
-  return session_->wait_for_outcome(kForOutcome);
+  return session_->wait_for_outcome(kOutcomeWait);
 }
 
-bool Membership::is_first_to_say(const std::string& message) {
+bool Membership::is_first_to_report(const std::string& message) {
   const std::string key =
       kSaidPrefix + sha256_hex(std::as_bytes(std::span(message))).substr(0, 32);
   const std::string own = name_of(PeerKind::rank, place_.rank);
   try {
     return text_of(session_->claim(key, own)) == own;
   } catch (const PeerError&) {
-    return true;  // there is no rendezvous left to agree through
+    return true;  // the rendezvous is gone, so ranks cannot agree
   }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Membership: a rank's part in its job, for as long as it lives.
+// Membership: a rank's membership in its job, for as long as it lives.
 //
 //   Membership job(placement, environment, options);  // waits for all ranks, or servers
 //   connect({...}, job.store());
 //   job.at_step(step);
 //
-// Under convoy's launcher the rendezvous exists already, and the launcher acts when a
-// rank is lost. For ranks that another program started, rank 0 hosts the rendezvous; when
-// it loses one, each of them gets the outcome and a moment to end.
+// With convoy's launcher, the rendezvous exists already, and the launcher acts when a
+// rank is lost. If another program started the ranks, rank 0 hosts the rendezvous; when a
+// rank is lost, all others get the outcome and a few seconds to end.
 
 #pragma once
 
@@ -31,9 +31,9 @@ namespace convoy {
 
 struct MembershipOptions {
   JoinOptions join{};
-  /// Lines of the rendezvous, if this rank hosts it. Called by its thread.
+  /// Receives log lines of the rendezvous if this rank hosts it. Called by its thread.
   std::function<void(const std::string&)> log = nullptr;
-  /// The job has failed and there is no launcher to end this process. Called by the
+  /// Called if the job has failed and there is no launcher to end this process, by the
   /// session's thread.
   std::function<void(const JobOutcome&)> on_outcome = nullptr;
 };
@@ -52,18 +52,18 @@ class Membership {
 
   StoreClient& store() { return *session_; }
 
-  /// What proves to others of the job that this process belongs to it.
+  /// The token, which proves to other processes of the job that this one belongs to it.
   const std::string& token() const { return token_; }
 
-  /// Notes the step of this rank, for the report on its death. Costs one store.
+  /// Records this rank's step, for the report if it dies. Costs one store instruction.
   void at_step(std::uint64_t step);
 
   /// Reports that another rank does not answer this one, and waits for the outcome, in
-  /// which a launcher may name another cause. None: there is no other explanation.
+  /// which a launcher may name another cause. Returns nothing if there is no other cause.
   std::optional<JobOutcome> report_peer_failure(const PeerError& error);
 
-  /// Whether this rank is the first with that message, and prints it.
-  bool is_first_to_say(const std::string& message);
+  /// Whether this rank is the first with that message, and therefore prints it.
+  bool is_first_to_report(const std::string& message);
 
  private:
   void host(const Environment& environment);
@@ -78,7 +78,7 @@ class Membership {
   std::optional<TokenFile> token_file_;
   std::unique_ptr<StoreServer> service_;
   std::unique_ptr<StepBoard> steps_;
-  std::atomic<StoreClient*> notified_ = nullptr;  // session, once it may be used
+  std::atomic<StoreClient*> notified_ = nullptr;  // the session, once it may be used
   std::unique_ptr<StoreClient> session_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores of a rank: its fair share of its node's, and those of one that is already
-// running, as its launcher says or that share.
+// The cores of a rank: its share of its node's cores, or those that its launcher
+// assigned.
 
 #pragma once
 
@@ -10,19 +10,21 @@
 
 namespace convoy {
 
-/// What the rank at that place of its node has of the node's cores; none: any will do.
-/// Those who compute share all of them. A parameter server waits most of the time.
+/// Returns the share of the rank with that local rank; empty: any cores. Ranks that
+/// compute share all cores. A parameter server waits most of the time, so it gets no
+/// share.
 Cores cores_for(const JobPlacement& node, int local_rank, const Cores& cores);
 
-/// How many threads it should have: one for each of its cores, and a server one.
+/// Returns the number of threads: one per core of the share; a server gets one.
 int threads_for(const JobPlacement& node, int local_rank, const Cores& cores);
 
-/// How many threads this rank should have; keeps it on cores of its own if `pin`, it is
-/// one of several here, and nobody else has bound it. Call it before there are threads.
+/// Returns the number of threads of this rank. Pins it to its share if `pin`, there are
+/// several ranks on this node, and no launcher has pinned it. Call it before other
+/// threads exist.
 ///
-/// convoy's launcher has bound its ranks, srun and mpirun may have: if as many masks as
-/// this process has fit side by side on the machine, the mask is taken for a share.
-/// torchrun binds nobody.
+/// convoy's launcher has pinned its ranks, srun and mpirun may have: if enough affinity
+/// masks of this size fit side by side on the machine, the mask is taken for a share.
+/// torchrun pins nothing.
 int take_cores(const JobPlacement& placement, const Environment& environment, bool pin);
 
 }  // namespace convoy

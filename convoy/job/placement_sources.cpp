@@ -22,14 +22,14 @@ std::optional<int> whole_number(const std::string& text) {
   return number;
 }
 
-/// MASTER_ADDR and MASTER_PORT, over what the launcher_kind itself says.
+/// MASTER_ADDR and MASTER_PORT override the launcher's own address.
 void take_master(const Variables& variables, JobPlacement& placement) {
   placement.master_address =
       variables.text("MASTER_ADDR").value_or(placement.master_address);
   placement.master_port = variables.number("MASTER_PORT").value_or(placement.master_port);
 }
 
-/// From 10000 to below 30000, where systems hand out no ports themselves.
+/// From 10000 to below 30000, outside the ephemeral port range.
 int port_of_job(const std::string& job) {
   return 10000 + whole_number(job).value_or(0) % 20000;
 }
@@ -93,7 +93,8 @@ std::optional<JobPlacement> place_by_torchrun(const Variables& variables) {
   placement.rank = variables.required("RANK", "RANK");
   placement.ranks = variables.required("WORLD_SIZE", "RANK");
   take_master(variables, placement);
-  // Set by hand, without local numbers, a loopback address tells that all are here.
+  // If RANK is set by hand, without local numbers, a loopback address means that all
+  // ranks are here.
   const bool local_numbers = variables.has("LOCAL_WORLD_SIZE");
   const bool here = placement.master_address.starts_with("127.") ||
                     placement.master_address == "localhost" || placement.ranks == 1;
@@ -122,7 +123,7 @@ std::optional<JobPlacement> place_by_torchrun(const Variables& variables) {
 }
 
 std::optional<JobPlacement> place_by_slurm(const Variables& variables) {
-  // An interactive allocation's shell has the variables too, and is no task.
+  // The shell of an interactive allocation has the variables too, but is not a task.
   const std::string name = variables.text("SLURM_JOB_NAME").value_or("");
   if (name == "bash" || name == "interactive") return std::nullopt;
   if (!variables.has("SLURM_PROCID")) return std::nullopt;
@@ -176,8 +177,8 @@ std::optional<JobPlacement> place_by_open_mpi(const Variables& variables) {
       sound ? std::min(placement.rank / placement.local_ranks, placement.nodes - 1) : 0;
   placement.job = variables.text("PMIX_NAMESPACE").value_or("none");
   if (placement.nodes > 1) {
-    placement.master_address.clear();  // Open MPI does not tell where rank 0 is
-    placement.master_port = kUsualPort;
+    placement.master_address.clear();  // Open MPI does not say where rank 0 is
+    placement.master_port = kDefaultPort;
   }
   take_master(variables, placement);
   return placement;

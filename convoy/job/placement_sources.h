@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dialects in which a launcher_kind tells a process its place. Internal to
-// JobPlacement.
+// The environment variables by which each launcher tells a process its placement.
+// Internal to JobPlacement.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace convoy {
 
-/// Variables of one launcher_kind, read with errors that name them.
+/// Variables of one launcher, read with errors that name them.
 class Variables {
  public:
   /// Borrows the environment.
@@ -20,25 +20,25 @@ class Variables {
 
   bool has(const std::string& name) const;
   std::optional<std::string> text(const std::string& name) const;
-  /// Throws InputError unless it is a whole number from 0.
+  /// Throws InputError unless the value is a whole number from 0.
   std::optional<int> number(const std::string& name) const;
-  /// Also throws if it is not set; `because` of another that is.
+  /// Also throws if the variable is not set; `because` names another one that is.
   int required(const std::string& name, const std::string& because) const;
 
  private:
   const Environment& environment_;
 };
 
-/// The place, if that launcher_kind started this process.
+/// Returns the placement if that launcher started this process.
 std::optional<JobPlacement> place_by_convoy(const Variables& variables);
 std::optional<JobPlacement> place_by_torchrun(const Variables& variables);
 std::optional<JobPlacement> place_by_slurm(const Variables& variables);
 std::optional<JobPlacement> place_by_open_mpi(const Variables& variables);
 
-/// The first host of Slurm's list: "n[003-005,9],m1" gives "n003".
+/// Returns the first host of Slurm's list: "n[003-005,9],m1" gives "n003".
 std::string first_host(const std::string& list);
 
-/// Tasks on one node by Slurm's list: "4(x2),3" gives 4, 4, 3.
+/// Returns the tasks on one node from Slurm's list: "4(x2),3" gives 4, 4, 3.
 int tasks_on_node(const std::string& list, int node);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables by which convoy's launcher tells a rank what it needs, beside its place
+// The variables by which convoy's launcher configures a rank, besides its placement
 // (CONVOY_RANK, CONVOY_RANKS, CONVOY_LOCAL_RANK, CONVOY_LOCAL_RANKS, CONVOY_NODE_RANK,
 // CONVOY_NODES, CONVOY_MASTER_ADDR, CONVOY_MASTER_PORT) and CONVOY_TOKEN.
 
@@ -9,12 +9,13 @@
 namespace convoy {
 
 inline constexpr const char* kSettingsFile =
-    "CONVOY_SETTINGS_FD";                                     // an open file's number
-inline constexpr const char* kStepsFile = "CONVOY_STEPS_FD";  // the same
+    "CONVOY_SETTINGS_FD";                                     // an open file descriptor
+inline constexpr const char* kStepsFile = "CONVOY_STEPS_FD";  // an open file descriptor
 inline constexpr const char* kThreads = "CONVOY_THREADS";
-inline constexpr const char* kTerminal = "CONVOY_TERMINAL_WIDTH";  // rank 0's; 0: none
+/// Of rank 0; 0: no terminal.
+inline constexpr const char* kTerminal = "CONVOY_TERMINAL_WIDTH";
 
-/// What a rank prints before a line that is for its log and not for the console.
-inline constexpr char kForTheLog = '\x1f';
+/// The prefix of a line that is for the rank's log only, not for the console.
+inline constexpr char kLogOnlyPrefix = '\x1f';
 
 }  // namespace convoy

@@ -29,7 +29,7 @@ fs::path runtime_folder() {
   return fmt::format("/tmp/convoy-{}", ::getuid());
 }
 
-/// Makes the folder, or refuses one that another user could have laid there.
+/// Creates the folder, or refuses one that another user may have created.
 void make_private_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw storage_error(folder, "make this folder", errno);
@@ -41,8 +41,8 @@ void make_private_folder(const fs::path& folder) {
   if (is_ours) return;
   throw InputError(InputKind::admission,
                    {.where = folder,
-                    .found = "a folder that is not this user's alone",
-                    .expected = "one of mode 0700 that belongs to this user",
+                    .found = "a folder that other users can access",
+                    .expected = "a folder of mode 0700 that belongs to this user",
                     .hint = "remove it, or set CONVOY_TOKEN"});
 }
 
@@ -59,7 +59,8 @@ bool is_locked_by_another(int file) {
   return false;
 }
 
-/// A reader that looks at an old file holds it for an instant, hence the patience.
+/// A reader that checks an old file holds its lock for an instant, so this tries several
+/// times.
 bool lock(int file) {
   for (int i = 0; i < 100; ++i) {
     if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
@@ -75,8 +76,8 @@ bool is_named(int file, const fs::path& path) {
          opened.st_ino == named.st_ino;
 }
 
-/// Opens and locks the file under that name. Its last owner may remove it in between;
-/// then the lock is worth nothing and there is another try.
+/// Opens and locks the file of that name. Its last owner may remove it in between; then
+/// the lock is useless, and this tries again.
 Descriptor open_locked(const fs::path& path, const JobPlacement& placement) {
   for (;;) {
     Descriptor file(
@@ -85,15 +86,15 @@ Descriptor open_locked(const fs::path& path, const JobPlacement& placement) {
     if (!lock(file.get())) {
       throw InputError(InputKind::settings,
                        {.where = "rendezvous of " + describe(placement),
-                        .found = "another job that runs under the same address and port",
-                        .expected = "an address and port of its own for each job",
-                        .hint = "another MASTER_PORT"});
+                        .found = "another running job with the same address and port",
+                        .expected = "a different address or port for each job",
+                        .hint = "use another MASTER_PORT"});
     }
     if (is_named(file.get(), path)) return file;
   }
 }
 
-/// What a live rank 0 has written, if it has.
+/// Returns what a running rank 0 has written, if it has.
 std::optional<RendezvousPoint> read_rendezvous_point(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || !is_locked_by_another(file.get())) return std::nullopt;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RendezvousFile: how ranks of one machine that another program started find each other.
+// RendezvousFile: how ranks of one machine find each other if another program started
+// them.
 //
-// Rank 0 writes port and token into a file that only this user can read, in a folder only
-// this user can enter, under a name made from what all of the job's ranks know. It keeps
-// the file locked for as long as it lives: a file without a lock is what a killed job has
-// left, and is passed over.
+// Rank 0 writes port and token to a file that only this user can read, in a folder that
+// only this user can enter, under a name derived from what all ranks of the job know. It
+// keeps the file locked while it lives: a file without a lock is a leftover of a killed
+// job and is ignored.
 
 #pragma once
 
@@ -25,16 +26,17 @@ struct RendezvousPoint {
 
 class RendezvousFile {
  public:
-  /// Writes it. Throws InputError of kind `settings` if another job that lives has the
-  /// same name, and of kind `admission` if the folder is not this user's alone.
+  /// Writes the file. Throws InputError of kind `settings` if another running job has the
+  /// same name, of kind `admission` if other users can access the folder.
   RendezvousFile(const JobPlacement& placement, const RendezvousPoint& meeting);
 
-  /// Removes it.
+  /// Removes the file.
   ~RendezvousFile();
   RendezvousFile(const RendezvousFile&) = delete;
   RendezvousFile& operator=(const RendezvousFile&) = delete;
 
-  /// What rank 0 has written, as soon as it has. Throws PeerError if it does not in time.
+  /// Waits for rank 0 to write the file and returns its content. Throws PeerError if it
+  /// does not in time.
   static RendezvousPoint wait_for(const JobPlacement& placement,
                                   std::chrono::milliseconds timeout);
 

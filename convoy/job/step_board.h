@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StepBoard: a page of memory where each rank of a machine notes the step it is at, so
-// that its launcher can still tell when the rank is dead. A note is one store.
+// StepBoard: a page of shared memory where each rank of a machine stores its step, so
+// that its launcher knows it when the rank is dead. An update is one store.
 
 #pragma once
 
@@ -14,24 +14,24 @@ namespace convoy {
 
 class StepBoard {
  public:
-  /// A new board, for a launcher.
+  /// Makes a new board, for a launcher.
   explicit StepBoard(int places);
 
-  /// The board that a launcher has passed on as an open file. Closes it.
+  /// Opens the board that a launcher has passed as an open file. Closes the file.
   StepBoard(Descriptor file, int places);
 
   ~StepBoard();
   StepBoard(const StepBoard&) = delete;
   StepBoard& operator=(const StepBoard&) = delete;
 
-  /// To pass on.
+  /// The descriptor, to pass to a rank.
   int file() const { return file_.get(); }
 
-  /// Where the rank at that place notes its step; 0: not yet at any.
+  /// The step of the rank with that local rank; 0: none yet.
   std::atomic<std::uint64_t>& step(int placement) { return places_[placement].step; }
 
  private:
-  /// A cache line each: ranks do not slow each other.
+  /// One cache line per rank avoids false sharing.
   struct alignas(64) Line {
     std::atomic<std::uint64_t> step;
   };

@@ -33,7 +33,7 @@ std::string read_token(const std::string& path) {
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     throw token_error("CONVOY_TOKEN_FILE: " + path,
                       fmt::format("mode {:04o}", about.st_mode & 07777U),
-                      "a file that only its owner may read", "chmod 600 " + path);
+                      "a file that only its owner can read", "chmod 600 " + path);
   }
   std::string token = read_text(path);
   token.erase(token.find_last_not_of(" \t\r\n") + 1);
@@ -68,7 +68,7 @@ InputError no_token_error() {
       "environment: CONVOY_TOKEN", "nothing",
       "the job's secret, the same on all machines",
       "export CONVOY_TOKEN=$(openssl rand -hex 32) on one, and copy it; or "
-      "CONVOY_TOKEN_FILE=FILE; under Slurm a run.dir that all nodes share does as well");
+      "CONVOY_TOKEN_FILE=FILE; under Slurm a run.dir that all nodes share is enough");
 }
 
 }  // namespace convoy

@@ -15,14 +15,14 @@
 
 namespace convoy {
 
-/// The token that the environment gives, if it gives one. Throws InputError of kind
-/// `admission` for one that is too short, and for a file that others may read.
+/// Returns the token that the environment provides, if any. Throws InputError of kind
+/// `admission` if it is too short, or its file is readable by other users.
 std::optional<std::string> token_of_environment(const Environment& environment);
 
-/// A new one: 32 random bytes in hexadecimal digits.
+/// Generates 32 random bytes in hexadecimal digits.
 std::string random_token();
 
-/// The error for a job on several machines without a token.
+/// Makes the error of a job on several machines without a token.
 InputError no_token_error();
 
 }  // namespace convoy

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a file begins with, and what a whole one ends with.
+// What a file begins with, and what a complete one ends with.
 constexpr std::string_view kTokenMark = "token ", kFailureMark = "failed ",
                            kEnd = "\nend";
 constexpr auto kTokenPoll = std::chrono::milliseconds(50);
@@ -33,7 +33,7 @@ bool is_private(int file) {
          about.st_uid == ::getuid() && (about.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-/// The content of a file that is whole and only this user's.
+/// Returns the content of a file that is complete and readable by this user only.
 std::optional<std::string> read_private(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || !is_private(file.get())) return std::nullopt;

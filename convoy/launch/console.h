@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Console: where a launcher writes what its ranks print, in whole lines.
+// Console: where a launcher prints the output of its ranks, in complete lines.
 //
-// On a terminal rank 0 draws a progress bar, which is passed on unchanged; a line of
-// another rank first wipes the bar, which rank 0 draws again a moment later.
+// On a terminal, rank 0 draws a progress bar, which is passed on unchanged; a line of
+// another rank first erases the bar, which rank 0 soon draws again.
 
 #pragma once
 
@@ -15,25 +15,25 @@ enum class Stream { out, err };
 
 class Console {
  public:
-  /// Descriptors that must stay open. A failed write ends nothing.
+  /// The descriptors must stay open. A failed write ends nothing.
   Console(int out, int err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
 
   bool is_terminal() const { return terminal_; }
 
-  /// A line, with `prefix` before it, and '?' for control characters.
+  /// Prints a line after `prefix`, with '?' for control characters.
   void line(Stream stream, std::string_view prefix, std::string_view text);
 
-  /// What rank 0 draws on the terminal.
+  /// Passes on what rank 0 draws on the terminal.
   void pass(std::string_view bytes);
 
-  /// From now on nothing is written but by say().
+  /// From now on only say() prints.
   void close() { closed_ = true; }
 
-  /// A last message to stderr.
+  /// Prints a last message to stderr.
   void say(std::string_view text);
 
-  /// errno of the first write to the output that failed; 0: none has. A reader that went
-  /// away is no failure.
+  /// errno of the first failed write to the output; 0: none. A closed pipe is not a
+  /// failure.
   int lost_output() const { return lost_output_; }
 
  private:
@@ -42,12 +42,12 @@ class Console {
 
   int out_, err_;
   bool terminal_;
-  bool in_line_ = false;  // the terminal's cursor is behind a bar
+  bool in_line_ = false;  // the terminal's cursor is at the end of a bar
   bool closed_ = false;
   int lost_output_ = 0;
 };
 
-/// The escape sequence that wipes a line, by which a bar is drawn over.
+/// The escape sequence that erases a line; a bar is redrawn with it.
 inline constexpr std::string_view kWipe = "\r\x1b[K";
 
 }  // namespace convoy

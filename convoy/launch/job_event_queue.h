@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JobEventQueue: events of the job, on their way from the threads of the session and the
-// rendezvous to the supervisor's.
+// JobEventQueue: passes events of the job from the threads of the session and the
+// rendezvous to the supervisor's thread.
 
 #pragma once
 

@@ -23,7 +23,7 @@
 namespace convoy {
 namespace {
 
-/// The job's token, and the file by which node 0 shares it, if that is needed.
+/// The job's token, and the file through which node 0 shares it, if needed.
 struct JobToken {
   std::string text;
   std::optional<TokenFile> file{};
@@ -65,7 +65,7 @@ std::unique_ptr<StoreClient> join_job(const LaunchOptions& options,
   return client;
 }
 
-/// Descriptors of the ranks' processes and outputs, and of the rendezvous.
+/// Reserves descriptors for the ranks' processes and outputs, and for the rendezvous.
 void reserve_files(const JobPlacement& placement) {
   constexpr std::size_t kFilesPerRank = 5, kOthers = 512;
   const auto ranks = static_cast<std::size_t>(placement.local_ranks);
@@ -75,11 +75,11 @@ void reserve_files(const JobPlacement& placement) {
                       fmt::format("a launcher of {} ranks", ranks));
 }
 
-/// What all ranks of the node get alike.
+/// What all ranks of the node have in common.
 struct Briefing {
   Environment environment;
   Descriptor settings;
-  Cores cores;  // of all ranks together
+  Cores cores;  // shared by all ranks
 };
 
 Briefing brief(const LaunchOptions& options, const JobPlacement& placement,
@@ -141,7 +141,7 @@ void say_plan(const LaunchOptions& options, const JobPlacement& placement,
   }
 }
 
-/// Other nodes may have to wait long for node 0.
+/// The other nodes may have to wait for node 0.
 void say_where(const JobPlacement& placement, Console& console) {
   if (placement.node == 0) return;
   console.line(Stream::err, "convoy: ",
@@ -164,7 +164,8 @@ ExitCode launch(const LaunchOptions& options) {
   say_where(placement, console);
   const auto session = join_job(options, placement, token.text, events);
 
-  SignalQueue signals;  // until here Ctrl-C ends the process; from here on its ranks, too
+  // Before this, Ctrl-C ends the process; from here on it also stops the ranks.
+  SignalQueue signals;
   StepBoard steps(placement.local_ranks);
   const Briefing briefing = brief(options, placement, token.text, steps);
   say_plan(options, placement, briefing.cores, console);
@@ -176,8 +177,8 @@ ExitCode launch(const LaunchOptions& options) {
   supervisor.start_ranks();
   const ExitCode code = supervisor.run();
   session->leave();
-  constexpr auto kToLeave = std::chrono::seconds(3);  // for the other nodes
-  if (service) service->wait_until_all_left(kToLeave);
+  constexpr auto kLeaveGrace = std::chrono::seconds(3);  // for the other nodes
+  if (service) service->wait_until_all_left(kLeaveGrace);
   if (code != ExitCode::done || console.lost_output() == 0) return code;
   console.say(fmt::format("convoy: cannot write: standard output: {}\n",
                           std::strerror(console.lost_output())));

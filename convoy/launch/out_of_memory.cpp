@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-/// The number behind `name` in a file of names and numbers.
+/// Returns the number after `name` in a file of names and numbers.
 std::optional<std::uint64_t> number_in(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   std::string word;
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> number_in(const std::string& path, const std::strin
   return std::nullopt;
 }
 
-/// Where this process's control group counts: version 2, then version 1.
+/// The files in which this process's control group counts: version 2, then version 1.
 std::vector<std::string> group_files() {
   std::vector<std::string> files;
   std::ifstream groups("/proc/self/cgroup");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OutOfMemory: whether the kernel has killed processes for want of memory.
+// OutOfMemory: detects that the kernel has killed processes because of a lack of memory.
 
 #pragma once
 
@@ -10,11 +10,11 @@ namespace convoy {
 
 class OutOfMemoryWatch {
  public:
-  /// Notes how often it has happened so far.
+  /// Records the count so far.
   OutOfMemoryWatch();
 
-  /// Whether it has happened since: in this process's control group, or anywhere on the
-  /// machine where the group does not count.
+  /// Whether the count has increased since: that of this process's control group, or of
+  /// the whole machine if the group has no counter.
   bool has_struck() const;
 
  private:

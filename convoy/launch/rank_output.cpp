@@ -20,7 +20,7 @@ constexpr std::size_t kKept = 50;                           // lines
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a summary of many ranks
 constexpr std::size_t kMostUnlogged = std::size_t{1} << 20;
 
-/// What is left of a line that was drawn over.
+/// Returns the visible rest of a line that was redrawn.
 std::string_view without_bar(std::string_view line) {
   const std::size_t wiped = line.rfind(kWipe);
   return wiped == std::string_view::npos ? line : line.substr(wiped + kWipe.size());
@@ -36,8 +36,8 @@ RankOutput::RankOutput(int rank, Console& console)
 
 bool RankOutput::read(Stream stream, int file) {
   std::array<char, 1 << 14> block;
-  // More than a pipe holds, and yet an end: a rank that never stops talking holds up
-  // nobody.
+  // This is more than a pipe holds, but limited, so that a rank that never stops printing
+  // does not block the others.
   for (int i = 0; i < kMostBlocks; ++i) {
     const ssize_t got = ::read(file, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
@@ -84,7 +84,7 @@ void RankOutput::finish() {
 }
 
 void RankOutput::add_line(Stream stream, std::string_view line) {
-  const bool for_the_log = line.starts_with(kForTheLog);
+  const bool for_the_log = line.starts_with(kLogOnlyPrefix);
   if (for_the_log) line.remove_prefix(1);
   if (!for_the_log && !passes_through(stream)) console_.line(stream, prefix_, line);
   line = without_bar(line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RankOutput: what one rank prints: to the console, to its log, and the last lines kept
-// for the day it dies.
+// RankOutput: passes what one rank prints to the console and to its log, and keeps the
+// last lines for the report if it dies.
 
 #pragma once
 
@@ -18,20 +18,20 @@ namespace convoy {
 
 class RankOutput {
  public:
-  /// Borrows the console. `name` stands before the lines there, but for rank 0's.
+  /// Borrows the console. `name` prefixes the lines there, except those of rank 0.
   RankOutput(int rank, Console& console, const std::string& name);
   RankOutput(int rank, Console& console);  // "rank N"
 
-  /// Reads what there is. False when the rank has closed the stream.
+  /// Reads what is available. Returns false when the rank has closed the stream.
   bool read(Stream stream, int file);
 
-  /// What was begun without a newline becomes a line.
+  /// Ends a line that has no newline yet.
   void finish();
 
-  /// From now on lines are also in <folder>/rank-N.log, those of before included.
+  /// From now on lines are also written to <folder>/rank-N.log, including earlier ones.
   void log_to(const std::filesystem::path& folder);
 
-  /// At most that many, the newest last.
+  /// Returns at most that many lines, the newest last.
   std::vector<std::string> last_lines(std::size_t most) const;
 
  private:
@@ -43,10 +43,10 @@ class RankOutput {
 
   int rank_;
   Console& console_;
-  std::string prefix_;    // of its lines; rank 0 has none
-  std::string begun_[2];  // by stream, a line that has no end yet
+  std::string prefix_;    // of its lines; empty for rank 0
+  std::string begun_[2];  // by stream: a line without its end yet
   std::deque<std::string> last_;
-  std::string unlogged_;  // before there is a file
+  std::string unlogged_;  // lines from before there was a file
   Descriptor log_;
 };
 

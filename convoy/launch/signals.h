@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SignalQueue: signals that ask a launcher to stop, read like a file instead of
+// SignalQueue: signals that ask a launcher to stop, read from a descriptor instead of
 // interrupting its work. All other threads of the process have to block them.
 
 #pragma once
@@ -17,17 +17,17 @@ class SignalQueue {
   /// SIGINT, SIGTERM, SIGHUP and SIGUSR1.
   SignalQueue();
 
-  /// Drops signals that were not read, and lets later ones through again; if one was read
-  /// they stay blocked, for a process that was asked to stop and is about to end ends
-  /// with its own exit code, however often it is asked.
+  /// Drops signals that were not read, and unblocks them. If a signal was read, they stay
+  /// blocked: a process that was asked to stop and is about to end must end with its own
+  /// exit code, however often it is asked.
   ~SignalQueue();
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  /// The next signal, if there is one.
+  /// Returns the next signal, if there is one.
   std::optional<int> next();
 
-  /// Readable when there is one.
+  /// Readable when there is a signal.
   int file() const { return file_.get(); }
 
  private:

@@ -27,7 +27,7 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// The system call itself: its declaration in glibc 2.36 is not for C++.
+/// The system call itself, because glibc 2.36 does not declare it for C++.
 Descriptor pid_file(pid_t pid) {
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
@@ -45,7 +45,8 @@ std::vector<std::string> assignments(const Environment& environment) {
   return texts;
 }
 
-/// All that the child needs, made before the fork: after it nothing may allocate.
+/// Everything that the child needs, prepared before the fork: after it nothing may
+/// allocate.
 struct Prepared {
   std::vector<std::string> words, variables;
   std::vector<char*> argv, envp;
@@ -56,7 +57,8 @@ struct Prepared {
 
 [[noreturn]] void become_rank(const Prepared& prepared, const SpawnOptions& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != prepared.parent) ::_exit(127);  // it died before the line above
+  // The parent died before the line above.
+  if (::getppid() != prepared.parent) ::_exit(127);
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -87,7 +89,7 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = ::fork();
   if (pid == 0) become_rank(prepared, options);
   if (pid < 0) throw storage_error("process", "start a rank", errno);
-  ::setpgid(pid, pid);  // the child does the same: one of them is first
+  ::setpgid(pid, pid);  // the child does the same, whichever is first
   return {pid, pid_file(pid), std::move(prepared.out.read), std::move(prepared.err.read)};
 }
 

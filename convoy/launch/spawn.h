@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spawn: a rank as a child process of its launcher.
+// Spawn: starts a rank as a child process of its launcher.
 //
-// It runs this very program with the same arguments and a few more variables, in a
-// process group of its own (a terminal's Ctrl-C goes to the launcher alone), without a
-// shell. It dies with its launcher, however that ends.
+// The child runs this program with the same arguments and additional variables, in its
+// own process group (a terminal's Ctrl-C reaches the launcher only), without a shell. It
+// dies with its launcher, however that ends.
 
 #pragma once
 
@@ -20,22 +20,25 @@
 namespace convoy {
 
 struct SpawnOptions {
-  std::vector<std::string> arguments;  // as main() gets them, the program's name first
+  /// As main() gets them, beginning with the program's name.
+  std::vector<std::string> arguments;
   Environment environment;
-  std::vector<int> files;  // open files to pass on under their numbers
-  Cores cores;             // to run on; none: any
+  /// Open descriptors that the child inherits under the same numbers.
+  std::vector<int> files;
+  Cores cores;  // to run on; empty: any
 };
 
 struct Child {
   pid_t pid = -1;
-  Descriptor process;   // readable when it has ended
-  Descriptor out, err;  // what it prints; reading never waits
+  Descriptor process;   // readable when the process has ended
+  Descriptor out, err;  // its output; reading never blocks
 };
 
-/// Throws InputError of kind `storage` if the system has no more processes or files.
+/// Throws InputError of kind `storage` if the system has no more processes or
+/// descriptors.
 Child spawn(const SpawnOptions& options);
 
-/// A file in memory with that text, to pass on.
+/// Makes an anonymous file in memory with that text, for a child.
 Descriptor text_file(const std::string& text);
 
 }  // namespace convoy

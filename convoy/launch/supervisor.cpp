@@ -19,9 +19,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kTickMilliseconds = 100;  // how late a deadline may be noticed
-// From a death to the last process of the job no more than five seconds may pass.
+// No more than five seconds may pass from a death to the end of the job's last process.
 constexpr auto kGrace = milliseconds(1500);      // to close files
-constexpr auto kLongGrace = milliseconds(4000);  // to end in the same way by itself
+constexpr auto kLongGrace = milliseconds(4000);  // to end by itself in the same way
 constexpr auto kAnswer = milliseconds(1000);     // for the store to confirm an outcome
 constexpr auto kPatience = milliseconds(2000);   // for the cause behind a lost peer
 constexpr auto kLastWait = milliseconds(2000);   // for a process to be gone after SIGKILL
@@ -53,9 +53,9 @@ ExitCode Supervisor::run() {
     wait();
     read_output();
     take_signals();
-    take_events();  // before the dead: what they have published belongs to their reports
+    take_events();  // before the dead ranks: what they published belongs to their reports
     reap();
-    judge_late();
+    handle_missing_outcome();
     tend_workers();
     judge_all_ended();
     enforce();
@@ -93,14 +93,14 @@ void Supervisor::reap() {
 }
 
 void Supervisor::end(Rank& rank, int status) {
-  ::kill(-rank.child.pid, SIGKILL);  // processes that it may have started
+  ::kill(-rank.child.pid, SIGKILL);  // and processes that it may have started
   read_output();                     // its last lines
   rank.output.finish();
   rank.child.out.reset();
   rank.child.err.reset();
   rank.ended = true;
   rank.status = status;
-  judge(rank);
+  handle_end(rank);
 }
 
 void Supervisor::take_signals() {
@@ -140,7 +140,7 @@ void Supervisor::take(const ServiceLine& event) {
   parts_.console.line(Stream::err, "convoy: rendezvous: ", event.text);
 }
 
-/// All nodes have equally many ranks, and node 0 the servers as well.
+/// All nodes have equally many ranks; node 0 has the servers in addition.
 std::string Supervisor::lost_node(int node, const std::string& why) const {
   const int alike = place_.workers() / place_.nodes;
   const int first = node == 0 ? 0 : place_.servers + node * alike;
@@ -150,8 +150,8 @@ std::string Supervisor::lost_node(int node, const std::string& why) const {
   return fmt::format("lost node {} with {}: {}", node, ranks, why);
 }
 
-/// The death of a rank is reported by its own launcher; here are losses that it cannot
-/// see.
+/// The death of a rank is reported by its own launcher; this handles losses that it
+/// cannot see.
 void Supervisor::take(const SessionLost& event) {
   if (event.kind == PeerKind::launcher) {
     propose({ExitCode::peer_unreachable, lost_node(event.number, event.text)});
@@ -160,10 +160,10 @@ void Supervisor::take(const SessionLost& event) {
   }
 }
 
-/// The launcher of the rank that does not answer, which can see its process, is the first
-/// to draw a conclusion.
+/// The launcher of the rank that does not answer can see its process, so it decides
+/// first.
 void Supervisor::take(const PeerReported& event) {
-  // A worker that lost its server may itself be the cause: it is started again.
+  // A worker that lost its server may itself be the cause, and will be restarted.
   if (outcomes_.suspected || is_worker(event.from)) return;
   outcomes_.suspected =
       JobOutcome{ExitCode::rank_failed,
@@ -173,13 +173,13 @@ void Supervisor::take(const PeerReported& event) {
   outcomes_.suspect_at = Steady::now() + patience;
 }
 
-void Supervisor::judge(Rank& dead) {
-  if (is_worker(dead.number)) return judge_worker(dead);
-  judge_peer(dead);
+void Supervisor::handle_end(Rank& dead) {
+  if (is_worker(dead.number)) return handle_worker_end(dead);
+  handle_peer_failure(dead);
 }
 
-/// Of a rank that the others need.
-void Supervisor::judge_peer(const Rank& dead) {
+/// Handles the end of a rank that the others need.
+void Supervisor::handle_peer_failure(const Rank& dead) {
   switch (kind_of(dead.status)) {
     case EndKind::done:
     case EndKind::stopped:
@@ -200,8 +200,8 @@ void Supervisor::judge_peer(const Rank& dead) {
   }
 }
 
-/// What is decided when time is up.
-void Supervisor::judge_late() {
+/// The decision that is made when the deadline passes.
+void Supervisor::handle_missing_outcome() {
   const Steady::time_point now = Steady::now();
   if (outcomes_.suspected && now >= outcomes_.suspect_at) propose(*outcomes_.suspected);
   if (outcomes_.proposed && !outcomes_.decided && now >= outcomes_.propose_until)
@@ -230,7 +230,7 @@ void Supervisor::stop_all(const JobOutcome& outcome, milliseconds grace) {
   if (!outcomes_.decided) {
     outcomes_.decided = outcome;
     outcomes_.kill_at = Steady::now() + grace;
-    // From here on the other ranks only report what the outcome explains.
+    // From here on, other ranks only report consequences of the outcome.
     if (!is_deliberate(outcome.code)) parts_.console.close();
   } else if (outcome.code == ExitCode::interrupted_twice) {
     outcomes_.kill_at = Steady::now();
@@ -275,7 +275,8 @@ Supervisor::Rank* Supervisor::find(int number) {
 DeathReport Supervisor::death_report(const Rank& dead) const {
   const bool by_the_system = WIFSIGNALED(dead.status) &&
                              WTERMSIG(dead.status) == SIGKILL && memory_.has_struck();
-  // A rank that ends deliberately has printed why; only other nodes have not seen it.
+  // A rank that ended deliberately has printed why; only the other nodes have not seen
+  // it.
   const bool show_lines = kind_of(dead.status) == EndKind::failed || place_.nodes > 1;
   const std::string role = role_name(place_, dead.number);
   return {
@@ -302,7 +303,7 @@ std::string Supervisor::describe(const Rank& dead) const {
   return headline(report) + more + output_tail(report);
 }
 
-/// What the system says of a rank of this node that does not answer.
+/// Returns what the system says about a rank of this node that does not answer.
 std::string Supervisor::state_of(int number) {
   const Rank* rank = find(number);
   if (!rank || rank->ended) return "";
@@ -317,8 +318,8 @@ std::string Supervisor::state_of(int number) {
   return "";
 }
 
-/// Whether all ranks here ended with the outcome's code, each by itself, and have printed
-/// it. In a job with servers the servers do.
+/// Whether all ranks here ended by themselves with the outcome's exit code and have
+/// printed its text. In a job with servers, only the servers count.
 bool Supervisor::is_printed_by_ranks() const {
   const bool all_alike = std::ranges::all_of(ranks_, [&](const Rank& rank) {
     const bool counts = place_.node != 0 || !is_worker(rank.number);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supervisor: looks after the ranks of one node until all have ended.
+// Supervisor: supervises the ranks of one node until all have ended.
 //
 // The first rank that fails decides how the job ends. Its launcher proposes an outcome to
 // the store; the first outcome there counts on all nodes. All launchers then stop their
 // ranks (ranks that notice the loss themselves get a moment to close their files), print
-// the same text and end with the same code. A rank that only lost a peer is not taken for
-// the cause while another explanation may still arrive.
+// the same text and exit with the same code. A rank that only lost a peer is not
+// considered the cause while another explanation may still arrive.
 //
-// Workers of parameter servers are different: one that dies is started again in its
-// place, a few times, and then given up, and the others continue. The servers decide how
-// the run ends; when they have ended, workers have a moment to follow.
+// Workers of parameter servers are different: a worker that dies is restarted up to
+// `ps.restarts` times and then given up, and the others continue. The servers decide how
+// the run ends; when they have ended, workers get a moment to end as well.
 
 #pragma once
 
@@ -39,7 +39,7 @@
 
 namespace convoy {
 
-/// What a supervisor works with. Borrowed.
+/// What a supervisor works with. Everything is borrowed.
 struct SupervisorParts {
   Console& console;
   StoreClient& store;
@@ -51,7 +51,7 @@ struct SupervisorParts {
 /// How ranks are started.
 struct RankStarts {
   std::function<Child(int local_rank)> start;
-  int again = 0;  // how often a worker that dies is started again
+  int again = 0;  // restarts per worker that dies
 };
 
 class Supervisor {
@@ -63,8 +63,8 @@ class Supervisor {
   /// processes.
   void start_ranks();
 
-  /// Returns when all ranks of this node have ended, and all nodes are done, with the
-  /// code that holds for all. Prints the outcome on the console.
+  /// Returns when all ranks of this node have ended and all nodes are done, with the
+  /// job's exit code. Prints the outcome on the console.
   ExitCode run();
 
  private:
@@ -74,9 +74,9 @@ class Supervisor {
     RankOutput output;
     bool ended = false;
     int status = 0;
-    int restarts = 0;       // of a worker, so far
-    bool given_up = false;  // of a worker
-    /// A worker that died: when to start it again or give it up.
+    int restarts = 0;       // of this worker so far
+    bool given_up = false;  // whether this worker is no longer restarted
+    /// If a worker died: when to restart it or give it up.
     std::optional<Steady::time_point> restart_deadline{};
   };
 
@@ -100,9 +100,9 @@ class Supervisor {
   void take(const ServiceLine& event);
   std::string lost_node(int node, const std::string& why) const;
 
-  void judge(Rank& dead);
-  void judge_peer(const Rank& dead);
-  void judge_late();
+  void handle_end(Rank& dead);
+  void handle_peer_failure(const Rank& dead);
+  void handle_missing_outcome();
   void judge_all_ended();
   void propose(const JobOutcome& outcome);
   void stop_all(const JobOutcome& outcome, std::chrono::milliseconds grace);
@@ -110,10 +110,10 @@ class Supervisor {
   void pass_on(int signal);
   void kill_all(int signal);
 
-  // Of jobs with parameter servers, in supervisor_workers.cpp.
+  // For jobs with parameter servers, in supervisor_workers.cpp.
   bool is_worker(int number) const;
   bool is_ending() const;
-  void judge_worker(Rank& dead);
+  void handle_worker_end(Rank& dead);
   void tend_workers();
   void restart_or_give_up(Rank& worker);
   void give_up(Rank& worker, const std::string& end);
@@ -132,7 +132,7 @@ class Supervisor {
   std::string state_of(int number);
   ExitCode conclude();
 
-  /// On the way to the outcome of the job.
+  /// The state of deciding the job's outcome.
   struct Outcomes {
     std::optional<JobOutcome> suspected, proposed, decided;
     Steady::time_point suspect_at, propose_until, kill_at, give_up_at;
@@ -144,12 +144,12 @@ class Supervisor {
   RankStarts starts_;
   OutOfMemoryWatch memory_;
   std::deque<Rank> ranks_;
-  std::filesystem::path folder_;  // of the run, once it is known
-  int passed_on_ = 0;             // the signal that was
-  int requests_ = 0;              // to stop
+  std::filesystem::path folder_;  // of the run, once known
+  int passed_on_ = 0;             // the signal that was passed on to the ranks
+  int requests_ = 0;              // number of requests to stop
   std::map<int, ExitCode> done_;  // by node
   bool reported_done_ = false;
-  std::set<int> given_up_;  // workers of all nodes, by rank
+  std::set<int> given_up_;  // ranks of workers of all nodes
   std::optional<Steady::time_point>
       follow_until_;  // for workers, when servers have ended
   Outcomes outcomes_;

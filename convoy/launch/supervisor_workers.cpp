@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a supervisor does for workers of parameter servers: they may die, and are started
-// again.
+// How a supervisor handles workers of parameter servers: they may die, and are restarted.
 
 #include <fmt/format.h>
 
@@ -16,9 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kPause = milliseconds(200);        // before a worker is started again
-constexpr auto kForOutcome = milliseconds(2000);  // of a lost server
-constexpr auto kToFollow = milliseconds(5000);    // for workers, when servers have ended
+constexpr auto kPause = milliseconds(200);         // before a worker is started again
+constexpr auto kOutcomeWait = milliseconds(2000);  // of a lost server
+constexpr auto kFollowGrace = milliseconds(5000);  // for workers, when servers have ended
 
 }  // namespace
 
@@ -26,13 +25,13 @@ bool Supervisor::is_worker(int number) const {
   return place_.servers > 0 && number >= place_.servers;
 }
 
-/// Whether the job is about to end: no worker is started any more.
+/// Whether the job is about to end, so that no worker is restarted any more.
 bool Supervisor::is_ending() const {
   return outcomes_.decided || outcomes_.proposed || passed_on_ != 0 || follow_until_;
 }
 
-/// Whether it is started again is decided a moment later: its server may have died first.
-void Supervisor::judge_worker(Rank& dead) {
+/// Whether it is restarted is decided a moment later: its server may have died first.
+void Supervisor::handle_worker_end(Rank& dead) {
   if (is_ending()) return;
   switch (kind_of_worker(dead.status)) {
     case EndKind::done:
@@ -41,7 +40,7 @@ void Supervisor::judge_worker(Rank& dead) {
     case EndKind::deliberate:
       return propose({code_of(dead.status), describe(dead)});
     case EndKind::collateral:
-      dead.restart_deadline = Steady::now() + kForOutcome;
+      dead.restart_deadline = Steady::now() + kOutcomeWait;
       return;
     case EndKind::failed:
       dead.restart_deadline = Steady::now() + kPause;
@@ -89,7 +88,8 @@ void Supervisor::give_up(Rank& worker, const std::string& end) {
       WorkerGivenUp{worker.number, end + " and is given up, as are all workers" + tail}));
 }
 
-/// As far as this node knows. If there are none, the outcome is about that.
+/// Whether any worker is left, as far as this node knows. If none is, that is the
+/// outcome.
 bool Supervisor::has_other_workers() const {
   std::set<int> gone = given_up_;
   for (const Rank& rank : ranks_) {
@@ -98,8 +98,9 @@ bool Supervisor::has_other_workers() const {
   return static_cast<int>(gone.size()) < place_.workers();
 }
 
-/// The rendezvous has lost a worker whose process still exists: stopped, or stuck. It is
-/// killed, so that another takes its place. The pid tells it from its successor.
+/// The rendezvous has lost a worker whose process still exists: it is stopped or stuck.
+/// The process is killed, so that another can replace it. The pid distinguishes it from
+/// its successor.
 void Supervisor::take(const RankSilent& event) {
   const Rank* rank = find(event.rank);
   if (!rank || rank->ended || rank->child.pid != event.pid || is_ending()) return;
@@ -110,15 +111,15 @@ void Supervisor::take(const RankSilent& event) {
   ::kill(-event.pid, SIGKILL);
 }
 
-/// All launchers get these events in the same order: the last of all workers is the
-/// cause.
+/// All launchers get these events in the same order: the last worker that is given up is
+/// the cause.
 void Supervisor::take(const WorkerGivenUp& event) {
   given_up_.insert(event.rank);
   if (static_cast<int>(given_up_.size()) < place_.workers()) return;
   propose({ExitCode::rank_failed, event.end});
 }
 
-/// A server has ended well. When all have, so has the run.
+/// A server has ended successfully. When all have, the run has too.
 void Supervisor::look_for_servers_done() {
   const auto is_at_work = [&](const Rank& rank) {
     return !rank.ended && !is_worker(rank.number);
@@ -129,7 +130,7 @@ void Supervisor::look_for_servers_done() {
 }
 
 void Supervisor::let_workers_follow() {
-  if (!follow_until_) follow_until_ = Steady::now() + kToFollow;
+  if (!follow_until_) follow_until_ = Steady::now() + kFollowGrace;
 }
 
 void Supervisor::end_stragglers() {
@@ -143,10 +144,10 @@ void Supervisor::end_stragglers() {
                     role_name(place_, rank.number), rank.number, rank.child.pid));
     ::kill(-rank.child.pid, SIGKILL);
   }
-  follow_until_ = Steady::now() + kToFollow;  // once more, if the kernel keeps one
+  follow_until_ = Steady::now() + kFollowGrace;  // again, if the kernel keeps a process
 }
 
-/// The servers hold the values: their checkpoint is what is left of the run.
+/// The servers have the values, so their checkpoint is what remains of the run.
 std::string Supervisor::how_to_resume() const {
   std::error_code none;
   const std::filesystem::path last = folder_ / "checkpoints" / "last";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BatchFiller: samples, augmented for an epoch and normalised, as a network takes them.
+// BatchFiller: writes samples, augmented for an epoch and normalised, in the network's
+// input layout.
 
 #pragma once
 
@@ -14,11 +15,11 @@
 
 namespace convoy {
 
-/// May be used by several threads at once.
+/// Several threads may use it at once.
 class BatchFiller {
  public:
   /// Borrows the dataset. The seed is that of the augmentation. Requires: the
-  /// normalization fits the images; standard deviations above 0.
+  /// normalization fits the images; standard deviations are above 0.
   BatchFiller(const Dataset& data, const Normalization& normalization,
               Augmentation augmentation, std::uint64_t seed)
       : data_(data),

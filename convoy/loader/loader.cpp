@@ -22,7 +22,7 @@ void require(bool holds, InputKind kind, const std::string& where, long long fou
       {.where = where, .found = std::to_string(found), .expected = expected, .hint = ""});
 }
 
-/// Unusable options are refused before the thread starts.
+/// Invalid options are refused before the thread starts.
 void check_options(const LoaderOptions& options, const Dataset& data,
                    const std::vector<std::uint32_t>& samples) {
   require(options.batch_size > 0, InputKind::settings, "train.batch_size", 0,
@@ -37,7 +37,7 @@ void check_options(const LoaderOptions& options, const Dataset& data,
           fmt::format("1, or 1 for each of {} channels", data.shape.channels));
   check_partition_for_microbatches(options.partition, options.batch_size,
                                    options.part.microbatches);
-  check(std::ranges::max(samples) < data.size(), "samples are of the dataset");
+  check(std::ranges::max(samples) < data.size(), "samples are indices into the dataset");
 }
 
 SampleOrder order_of(const Dataset& data, std::vector<std::uint32_t> samples,
@@ -82,7 +82,7 @@ Loader::~Loader() {
 }
 
 void Loader::start_epoch(int epoch, std::size_t first_batch) {
-  check(first_batch <= batches_, "an epoch is entered at one of its batches");
+  check(first_batch <= batches_, "an epoch starts at one of its batches");
   std::unique_lock lock(mutex_);
   stop_filling(lock);
   order_.start_epoch(epoch);
@@ -115,7 +115,7 @@ bool Loader::may_fill() const {
   return state_.filled < state_.end && state_.filled - state_.oldest < ring_.size();
 }
 
-/// The thread's work.
+/// The loop of the thread.
 void Loader::prepare() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -135,12 +135,12 @@ void Loader::prepare() {
 void Loader::fill(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
-  const std::size_t whole = std::min(batch_size_, order_.size() - begin);
-  const Range own = part_.samples(whole);
+  const std::size_t global_count = std::min(batch_size_, order_.size() - begin);
+  const Range own = part_.samples(global_count);
   const auto samples = order_.at({begin + own.begin, begin + own.end});
   filler_.fill(epoch_, samples, slot.images.span(), slot.labels.span());
   slot.batch = {slot.images.span().first(samples.size() * image_size_),
-                slot.labels.span().first(samples.size()), samples.size(), whole};
+                slot.labels.span().first(samples.size()), samples.size(), global_count};
 }
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loader: a dataset's samples as batches of floats, prepared ahead by one thread.
+// Loader: provides a dataset's samples as batches of floats, prefetched by one thread.
 //
 //   loader.start_epoch(epoch);
 //   while (const Batch* batch = loader.next()) { ... }
@@ -11,11 +11,11 @@
 //              v                       v
 //   | batch 7 | batch 8 (in use) | batch 9 | ...
 //
-// What is in a batch follows from samples, seed, epoch and batch number alone, however
-// many are prepared ahead; how an image is augmented, from seed, epoch and its own
-// number. The last batch of an epoch may be smaller; it is neither padded nor dropped.
-// Of each batch a rank prepares the samples of its own micro-batches, which may be none.
-// Nothing is allocated from one batch to the next.
+// The content of a batch follows from samples, seed, epoch and batch number alone,
+// however many are prefetched; the augmentation of an image follows from seed, epoch and
+// its index. The last batch of an epoch may be smaller; it is neither padded nor dropped.
+// A rank prepares only the samples of its own micro-batches, of which a batch may have
+// none. Nothing is allocated from one batch to the next.
 
 #pragma once
 
@@ -42,52 +42,52 @@ struct Batch {
   std::span<const float> images;         // [count][channels][height][width], normalised
   std::span<const std::int32_t> labels;  // [count]
   std::size_t count = 0;
-  std::size_t whole = 0;  // samples of the batch on all ranks together
+  std::size_t global_count = 0;  // samples of the batch over all ranks
 };
 
 struct LoaderOptions {
-  std::size_t batch_size = 64;  // of all ranks together
-  MicrobatchPart part{};        // what of each batch is prepared here
-  std::uint64_t seed = 1;       // of order and augmentation
+  std::size_t batch_size = 64;  // over all ranks (the global batch size)
+  MicrobatchPart part{};        // the part of each batch that this rank prepares
+  std::uint64_t seed = 1;       // of shuffling and augmentation
   bool shuffle = true;
-  std::uint32_t worker = 0;  // whose order it is
+  std::uint32_t worker = 0;  // whose sample order it is
   Partition partition =
-      Partition::iid;  // unless iid, every micro-batch has a part of its own
+      Partition::iid;  // unless iid, each micro-batch has its own part of the samples
   Normalization normalization{};
   Augmentation augmentation = Augmentation::none;
-  int ahead = 2;  // batches prepared in advance, at least 1
+  int ahead = 2;  // prefetched batches, at least 1
 };
 
-/// All methods are for one thread.
+/// One thread may call the methods.
 class Loader {
  public:
-  /// Borrows the dataset; the caller keeps it alive and unchanged as long as the loader.
-  /// `samples` are the numbers of those used, each once per epoch, unless the partition
-  /// says otherwise: with `shared` each micro-batch goes through all of them, with
-  /// `labels` some are left out.
+  /// Borrows the dataset, which must not change while the loader lives. `samples` are the
+  /// indices of the samples to use, each once per epoch, unless the partition says
+  /// otherwise: with `shared` each micro-batch goes through all of them, with `labels`
+  /// some are left out.
   ///
-  /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the
-  /// micro-batches cannot have such parts, of kind `data` if there are no samples or the
-  /// normalization is of other images. Requires: all samples < data.size(); standard
-  /// deviations above 0.
+  /// Throws InputError of kind `settings` if batch_size or ahead is 0 or the partition is
+  /// impossible for these micro-batches, of kind `data` if there are no samples or the
+  /// normalization has another number of channels. Requires: all samples < data.size();
+  /// standard deviations are above 0.
   Loader(const Dataset& data, std::vector<std::uint32_t> samples,
          const LoaderOptions& options);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// Begins an epoch at a batch, whether or not the one before is at its end. Seeking
-  /// costs the same wherever it goes. Requires: first_batch <= batches_per_epoch().
+  /// Starts an epoch at a batch, whether or not the previous epoch has ended. Seeking
+  /// costs the same for any batch. Requires: first_batch <= batches_per_epoch().
   void start_epoch(int epoch, std::size_t first_batch = 0);
 
-  /// The next batch, valid until the next call of next() or start_epoch(); nullptr at the
-  /// end of the epoch and before the first.
+  /// Returns the next batch, valid until the next call of next() or start_epoch();
+  /// nullptr at the end of the epoch and before the first.
   const Batch* next();
 
   std::size_t batches_per_epoch() const { return batches_; }
   std::size_t samples_per_epoch() const { return order_.size(); }
 
-  /// How long next() has waited for the thread, in total.
+  /// The total time that next() has waited for the thread.
   double seconds_waited() const { return seconds_waited_; }
 
  private:
@@ -115,7 +115,7 @@ class Loader {
 
   MicrobatchPart part_;
   SampleOrder order_;
-  std::size_t batch_size_;  // or the number of samples, if that is less
+  std::size_t batch_size_;  // at most the number of samples
   std::size_t batches_;
   BatchFiller filler_;
   std::size_t image_size_;
@@ -126,7 +126,7 @@ class Loader {
   std::mutex mutex_;
   std::condition_variable changed_;
   FillState state_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace convoy

@@ -15,8 +15,9 @@ void refuse_flat(const PixelMoments& moments, const std::string& where, int pixe
       InputKind::data,
       {.where = where,
        .found = "every pixel is " + std::to_string(pixel),
-       .expected = "pixels that differ, or there is nothing to learn and no deviation to "
-                   "divide by",
+       .expected =
+           "pixels that differ: there is nothing to learn otherwise, and no std to "
+           "divide by",
        .hint = ""});
 }
 

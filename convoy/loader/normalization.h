@@ -13,9 +13,9 @@
 namespace convoy {
 
 /// A byte b of channel c becomes (b / 255 - mean) / std, with the moments of the channel
-/// or of all channels.
+/// or of all channels together.
 struct Normalization {
-  /// One for all channels, or one for each.
+  /// One for all channels, or one per channel.
   std::vector<PixelMoments> moments = {{.mean = 0, .deviation = 1}};
 
   const PixelMoments& of(std::size_t channel) const {
@@ -30,11 +30,11 @@ struct Normalization {
   bool operator==(const Normalization&) const = default;
 };
 
-/// Mean and standard deviation of all pixels of the dataset, which should be the training
-/// set. Throws InputError of kind `data` if all pixels are alike.
+/// Measures mean and standard deviation over all pixels of the dataset, which should be
+/// the training set. Throws InputError of kind `data` if all pixels are equal.
 Normalization measure(const Dataset& data);
 
-/// As measure(), each channel on its own.
+/// As measure(), per channel.
 Normalization measure_channels(const Dataset& data);
 
 }  // namespace convoy

@@ -17,7 +17,7 @@ namespace {
 
 using Samples = std::vector<std::uint32_t>;
 
-// What random numbers of a partition are for.
+// The random streams of a partition.
 constexpr std::uint32_t kOfSamples = 0, kOfLabels = 1, kOfCut = 2;
 
 [[noreturn]] void refuse(const std::string& found, const std::string& expected,
@@ -27,7 +27,7 @@ constexpr std::uint32_t kOfSamples = 0, kOfLabels = 1, kOfCut = 2;
       {.where = "data.partition", .found = found, .expected = expected, .hint = hint});
 }
 
-/// `count` of the samples at random, ascending.
+/// Returns `count` random samples, ascending.
 Samples some_of(std::span<const std::uint32_t> samples, std::size_t count,
                 const RandomStream& stream) {
   Samples chosen = permutation(static_cast<std::uint32_t>(samples.size()), stream);
@@ -56,7 +56,7 @@ Parts random_parts(std::span<const std::uint32_t> samples,
                    const PartitionOptions& options) {
   if (options.parts > samples.size()) {
     refuse(fmt::format("{} parts of {} samples", options.parts, samples.size()),
-           "at least a sample in each part", "use fewer workers or more data");
+           "at least one sample per part", "use fewer workers or more data");
   }
   const RandomStream stream(options.seed, RngStream::partition, kOfSamples);
   Samples shuffled = permutation(static_cast<std::uint32_t>(samples.size()), stream);
@@ -70,7 +70,7 @@ Parts random_parts(std::span<const std::uint32_t> samples,
   return {std::move(shuffled), std::move(ranges)};
 }
 
-/// The labels that occur, ascending.
+/// Returns the labels that occur, ascending.
 Samples labels_among(const Dataset& data, std::span<const std::uint32_t> samples) {
   std::vector<bool> occurs(data.classes.size());
   for (const std::uint32_t sample : samples) occurs[data.labels[sample]] = true;
@@ -81,14 +81,14 @@ Samples labels_among(const Dataset& data, std::span<const std::uint32_t> samples
   return labels;
 }
 
-/// By label: the part that it is dealt to.
+/// Returns, by label, the part that gets it.
 std::vector<std::size_t> deal_labels(const Dataset& data,
                                      std::span<const std::uint32_t> samples,
                                      const PartitionOptions& options) {
   const Samples labels = labels_among(data, samples);
   if (options.parts > labels.size()) {
     refuse(fmt::format("labels in {} parts", options.parts),
-           fmt::format("at most {} parts, the labels of the training samples",
+           fmt::format("at most {} parts, the number of labels of the training samples",
                        labels.size()),
            "data.partition=iid, or fewer workers or micro-batches");
   }

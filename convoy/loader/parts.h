@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts: which samples each of several workers trains on. Parts may share samples,
-// without a copy for each.
+// Parts: the samples of each of several workers. Parts may share samples without copying
+// them.
 
 #pragma once
 
@@ -18,11 +18,12 @@ namespace convoy {
 
 class Parts {
  public:
-  /// A single one.
+  /// A single part.
   explicit Parts(std::vector<std::uint32_t> samples)
       : samples_(std::move(samples)), ranges_{{0, samples_.size()}} {}
 
-  /// Part i is ranges[i] of `samples`. Requires: at least one range, each within them.
+  /// Part i is ranges[i] of `samples`. Requires: at least one range, each within the
+  /// samples.
   Parts(std::vector<std::uint32_t> samples, std::vector<Range> ranges)
       : samples_(std::move(samples)), ranges_(std::move(ranges)) {}
 
@@ -32,7 +33,7 @@ class Parts {
     return std::span(samples_).subspan(ranges_[part].begin, ranges_[part].size());
   }
 
-  /// Samples of all parts together; what several share counts for each.
+  /// The total number of samples of all parts; shared samples count once per part.
   std::size_t samples() const {
     std::size_t sum = 0;
     for (const Range& range : ranges_) sum += range.size();

@@ -10,7 +10,7 @@
 namespace convoy {
 namespace {
 
-/// The place in [0, size) that edges which mirror show at `place`.
+/// Returns the position in [0, size) that reflection padding shows at `place`.
 int between_mirrors(int place, int size) {
   const int period = std::max(1, 2 * (size - 1));
   const int in_period = (place % period + period) % period;

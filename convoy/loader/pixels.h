@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PixelTables: an image's bytes as normalised numbers, by one table of 256 entries per
-// channel.
+// PixelTables: converts an image's bytes to normalised numbers, with one table of 256
+// entries per channel.
 
 #pragma once
 
@@ -21,8 +21,8 @@ class PixelTables {
   /// For images of this shape. Requires: the normalization fits it.
   PixelTables(Shape shape, const Normalization& normalization);
 
-  /// Writes what the view shows of an image, [channel][row][column]. Black is black
-  /// before normalisation.
+  /// Writes a view of an image, [channel][row][column]. Padding is black before
+  /// normalisation.
   void write(std::span<const std::uint8_t> image, const View& view, float* dst) const;
 
  private:
@@ -32,7 +32,7 @@ class PixelTables {
                  float* dst) const;
 
   Shape shape_;
-  std::vector<Table> tables_;  // by channel: a byte's normalised value
+  std::vector<Table> tables_;  // by channel: the normalised value of each byte
 };
 
 }  // namespace convoy

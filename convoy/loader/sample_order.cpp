@@ -51,9 +51,9 @@ Split split_samples(std::size_t count, const SplitOptions& options) {
   const std::size_t used = part(count - held_out, train);
   const std::string of = fmt::format(" of {} samples", count);
   require(validation == 0 || held_out > 0, "data.val_fraction", validation,
-          "a part that is at least one" + of);
+          "a fraction that is at least one" + of);
   require(used > 0, "data.train_fraction", train,
-          "a part that is at least one" + of + " after validation took its own");
+          "a fraction that is at least one" + of + " after validation took its own");
 
   const auto shuffled = permutation(static_cast<std::uint32_t>(count),
                                     RandomStream(options.seed, RngStream::split));
@@ -90,7 +90,7 @@ SampleOrder::SampleOrder(Parts parts, std::size_t slice, std::uint64_t seed, boo
   check(parts_.longest() <= std::numeric_limits<std::uint32_t>::max(),
         "samples have 32-bit numbers");
   check(parts_.shortest() == parts_.longest() && slice > 0,
-        "parts that go side by side are of equal length");
+        "interleaved parts have equal length");
   for (std::size_t part = 0; part < parts_.count(); ++part) place(part, parts_[part]);
 }
 
@@ -102,7 +102,7 @@ void SampleOrder::start_epoch(int epoch) {
   }
 }
 
-/// Puts the samples of a part, in this order, where it has its slices.
+/// Writes the samples of a part, in this order, to its slices.
 void SampleOrder::place(std::size_t part, std::span<const std::uint32_t> samples) {
   const std::size_t parts = parts_.count();
   for (std::size_t begin = 0; begin < samples.size(); begin += slice_) {
@@ -115,7 +115,7 @@ void SampleOrder::place(std::size_t part, std::span<const std::uint32_t> samples
 
 std::span<const std::uint32_t> SampleOrder::at(Range positions) const {
   check(positions.begin <= positions.end && positions.end <= order_.size(),
-        "positions lie within the epoch");
+        "positions are within the epoch");
   return std::span(order_).subspan(positions.begin, positions.size());
 }
 

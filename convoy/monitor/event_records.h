@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EventRecords: a run's records as TensorBoard shows them.
+// EventRecords: a run's records for TensorBoard.
 //
-//   train/   loss, accuracy, lr of a step; epoch_loss, epoch_accuracy
+//   train/   loss, accuracy, lr per step; epoch_loss, epoch_accuracy
 //   val/     loss, accuracy          test/  the same
 //   perf/    images_per_second, step_ms, waiting_for_data_ms (of the rank that waits
-//            longest); of several ranks rank_N/own_ms; epoch_seconds
-//   comm/    of several ranks: bytes_sent (by all, since the record before), exposed_ms
-//            (mean of the ranks)
+//            longest); with several ranks rank_N/own_ms; epoch_seconds
+//   comm/    with several ranks: bytes_sent (by all, since the last record), exposed_ms
+//            (mean over ranks)
 //   mem/     resident_bytes, peak_bytes of the first rank
-//   staleness/  with ps_async: mean, max of the updates since the record before
-//   clock/   under a virtual clock: virtual_seconds
+//   staleness/  with ps_async: mean, max over the updates since the last record
+//   clock/   with a virtual clock: virtual_seconds
 //
-// Times of steps are medians over those since the record before. Beside the scalars come
-// the model's graph, the settings as text, and what the HParams page compares.
+// Step times are medians since the last record. Besides the scalars, it writes the
+// model's graph, the settings as text, and the values for the HParams page.
 
 #pragma once
 
@@ -32,7 +32,7 @@
 
 namespace convoy {
 
-/// What there is to say of the steps since the record before.
+/// What is reported about the steps since the last record.
 struct StepScalars {
   std::size_t step = 0;
   LossSum loss;  // of the step itself
@@ -40,29 +40,28 @@ struct StepScalars {
   double images_per_second = 0;
   double step_ms = 0;
   std::span<const RankTiming> ranks;
-  nlohmann::ordered_json more{};  // groups of numbers, by name, or null
+  nlohmann::ordered_json more{};  // groups of numbers, by name; or null
 };
 
 class EventRecords {
  public:
   /// Writes nothing without a folder, as on all ranks but the first, or if the settings
-  /// say so. Throws a storage error when the folder's file cannot be written; so does
-  /// every method.
+  /// disable it. Every method throws a storage error if the file cannot be written.
   EventRecords(const RunFolder* folder, const Settings& settings);
 
-  /// Before the first record: what the run is. A run that goes on after `steps_done`
-  /// steps continues its curves; what was written of later steps is not shown.
+  /// Called before the first record; describes the run. A run that resumes after
+  /// `steps_done` steps continues its curves; earlier records of later steps are hidden.
   void begin(const Model& model, std::size_t steps_done = 0);
 
   void step(const StepScalars& scalars);
   void epoch(std::size_t step, const LossSum& mean, double seconds);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
 
-  /// Histograms of every tensor, if the settings want them after this epoch.
+  /// Writes histograms of every tensor, if the settings request them after this epoch.
   void tensors(int epoch, std::size_t step, const Layout& layout,
                const FlatBuffer& values, const FlatBuffer& gradients);
 
-  /// All is on disk afterwards. A run that is `over` will not be continued.
+  /// Writes everything to disk. A run that is `over` will not be continued.
   void finish(bool over, bool success);
 
  private:

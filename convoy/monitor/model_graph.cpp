@@ -15,13 +15,13 @@ namespace {
 constexpr std::int64_t kAnyCount = -1;
 constexpr const char* kInput = "input";
 
-/// "layer1.0.conv1" as a path: "layer1/0/conv1".
+/// Converts "layer1.0.conv1" to the path "layer1/0/conv1".
 std::string as_path(std::string name) {
   std::ranges::replace(name, '.', '/');
   return name;
 }
 
-/// "layer1/0" of "layer1/0/conv1"; "" if nothing is above.
+/// Returns the parent scope: "layer1/0" of "layer1/0/conv1"; "" at the top.
 std::string scope_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
@@ -31,7 +31,7 @@ std::string inside(const std::string& scope, const std::string& name) {
   return scope.empty() ? name : scope + "/" + name;
 }
 
-/// The innermost scope that both are in, or are.
+/// Returns the innermost scope that contains both paths, or is one of them.
 std::string common_scope(std::string a, const std::string& b) {
   while (!a.empty() && a != b && !b.starts_with(a + "/")) a = scope_of(a);
   return a;
@@ -50,7 +50,7 @@ class GraphBuilder {
   }
 
  private:
-  /// What is known of a layer's operation once it is a node.
+  /// What is known about a layer's operation once it is a node.
   struct Placed {
     std::string node;
     std::string scope;  // that neighbours without a name are put into
@@ -93,7 +93,7 @@ class GraphBuilder {
     return {.node = unused(inside(scope, layer.kind)), .scope = scope};
   }
 
-  /// Of the next layer with a name.
+  /// The scope of the next layer with a name.
   std::string next_scope(std::size_t index) const {
     const auto next =
         std::find_if(layers_.begin() + static_cast<std::ptrdiff_t>(index), layers_.end(),
@@ -101,7 +101,7 @@ class GraphBuilder {
     return next == layers_.end() ? "" : scope_of(as_path(next->name));
   }
 
-  /// relu, relu_1, relu_2 ...
+  /// Returns relu, relu_1, relu_2 ...
   std::string unused(const std::string& path) {
     const int count = used_[path]++;
     return count == 0 ? path : fmt::format("{}_{}", path, count);

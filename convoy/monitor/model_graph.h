@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model as a graph, for TensorBoard's Graphs page: what each layer takes and gives, and
-// its tensors.
+// A model as a graph, for TensorBoard's Graphs page: the inputs and outputs of each
+// layer, and its tensors.
 //
 //   input -> conv1/Conv2D -> relu -> max_pool -> ...
 //            conv1/weight ^
 //
-// Dots of names become scopes, which the page folds. A layer with a name is a scope of
-// its own: an operation and its tensors. One without lies beside its neighbours.
+// Dots in names become scopes, which the page can collapse. A layer with a name is a
+// scope with an operation and its tensors. A layer without a name is placed next to its
+// neighbours.
 
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace convoy {
 
-/// Of any number of samples, so the first size of every result is -1.
+/// The batch dimension is not fixed, so the first size of every output is -1.
 std::vector<GraphNode> model_graph(const Model& model);
 
 }  // namespace convoy

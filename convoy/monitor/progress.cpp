@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kRedrawSeconds = 0.1;
 constexpr std::size_t kShortestBar = 8, kLongestBar = 40;
-constexpr std::size_t kWidest = 256;  // columns of a bar's line
+constexpr std::size_t kWidest = 256;  // columns of a progress line
 constexpr const char* kClearLine = "\r\x1b[K";
 constexpr const char *kGreen = "\x1b[32m", *kYellow = "\x1b[33m", *kPlain = "\x1b[0m";
 
@@ -39,12 +39,12 @@ std::string step_text(const ProgressState& state) {
   return fmt::format("step {}/{}", state.step, state.steps_in_epoch);
 }
 
-/// Rounded down: 100% is when all is done.
+/// Rounded down: 100% means that everything is done.
 std::string percent_text(const ProgressState& state) {
   return fmt::format("{:3}%", static_cast<int>(100 * part_done(state)));
 }
 
-/// A loss is shown even if not finite: then above all.
+/// A loss that is not finite is shown too; it is the most important one.
 std::string loss_text(const ProgressState& state) {
   const bool unknown = std::isfinite(state.loss) && state.loss < 0;
   return unknown ? "" : fmt::format("loss {:.4g}", state.loss);
@@ -62,9 +62,9 @@ std::string speed_text(const ProgressState& state) {
 }
 
 std::string time_left_text(const ProgressState& state) {
-  constexpr double kForever = 1e8;  // three years
-  const bool told = known(state.seconds_left) && state.seconds_left < kForever;
-  return "ETA " + (told ? human_duration(state.seconds_left) : "-:--");
+  constexpr double kUnknownAbove = 1e8;  // three years
+  const bool known_time = known(state.seconds_left) && state.seconds_left < kUnknownAbove;
+  return "ETA " + (known_time ? human_duration(state.seconds_left) : "-:--");
 }
 
 std::string slow_text(const ProgressState& state) {
@@ -74,7 +74,7 @@ std::string slow_text(const ProgressState& state) {
                               : text;
 }
 
-/// The parts of a line. Where there is no room for all, the last in this order go first.
+/// The parts of a line. If the line is too narrow, the last of these are left out first.
 enum Part : std::size_t {
   epoch,
   percent,
@@ -130,15 +130,15 @@ std::string coloured(const std::string& text, const char* colour) {
   return text.empty() ? "" : colour + text + kPlain;
 }
 
-/// Columns for a bar beside the parts; 0: there is no room for one.
+/// Columns for a bar beside the parts; 0: the line is too narrow for a bar.
 std::size_t room_for_bar(const Parts& parts, std::size_t width) {
   const std::size_t used = width_of(parts) + 1;
   const std::size_t room = width > used ? std::min(width - used, kLongestBar) : 0;
   return room >= kShortestBar ? room : 0;
 }
 
-/// A line of at most `width` columns, with a bar in the room that is left. The bar says
-/// more than the number of the step, which makes room for it.
+/// Formats a line of at most `width` columns, with a bar in the remaining columns. The
+/// bar says more than the step number, which is left out if the bar needs its columns.
 std::string bar_line(const ProgressState& state, std::size_t width, bool colour) {
   Parts parts = parts_of(state);
   drop_what_does_not_fit(parts, width);
@@ -164,7 +164,7 @@ std::string plain_line(const ProgressState& state) {
 Progress::Progress(std::FILE* out, const ProgressOptions& options)
     : out_(out),
       options_(options),
-      // The last column stays free: some terminals wrap when it is written.
+      // The last column stays empty: some terminals wrap when it is written.
       width_(std::min<std::size_t>(
           static_cast<std::size_t>(std::max(options.width, 2)) - 1, kWidest)),
       seconds_between_(has_bar() ? kRedrawSeconds : options.plain_seconds),
@@ -230,13 +230,13 @@ bool colours_are_wanted() {
 }
 
 int terminal_width(std::FILE* file) {
-  constexpr int kUsual = 80;
+  constexpr int kDefaultWidth = 80;
   winsize size{};
   if (::ioctl(::fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
-  const int told = columns != nullptr ? std::atoi(columns) : 0;
-  return told > 0 ? told : kUsual;
+  const int width = columns != nullptr ? std::atoi(columns) : 0;
+  return width > 0 ? width : kDefaultWidth;
 }
 
 }  // namespace convoy

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress: how far a run has come, for whoever watches it.
+// Progress: shows how far a run has come.
 //
-// On a terminal, one line that is drawn over, and permanent lines above it:
+// On a terminal, there is one line that is redrawn, and permanent lines above it:
 //
 //   Epoch: 1, Train Loss: 0.412, Train Accuracy: 0.871, ...
 //   epoch 2/3 [======>     ]  50%  step 469/938  loss 0.305  acc 91.2%  5,210 images/s
 //
 // The bar and the percentage are those of the whole run. Elsewhere (a file, a pipe) plain
-// lines, now and then, without control characters. A failed write is ignored: a run does
-// not end because nobody watches.
+// lines are printed from time to time, without control characters. A failed write is
+// ignored: a run does not end because its output is closed.
 
 #pragma once
 
@@ -22,35 +22,35 @@
 
 namespace convoy {
 
-/// What is not finite or negative is unknown, and shown as such or left out.
+/// A value that is not finite or negative is unknown; it is shown as such or left out.
 struct ProgressState {
   int epoch = 1;  // from 1
   int epochs = 1;
-  std::size_t step = 0;  // done in this epoch
+  std::size_t step = 0;  // of this epoch, so far
   std::size_t steps_in_epoch = 0;
-  double part_done = 0;  // of the whole run, 0 .. 1
+  double part_done = 0;  // fraction of the whole run, 0 .. 1
   double loss = -1;
   double accuracy = -1;  // 0 .. 1
   double images_per_second = -1;
   double seconds_left = -1;  // of the whole run
   int slow_rank = -1;        // that the others wait for; -1: none
-  double slow_by = 0;        // part by which it takes longer than they do
+  double slow_by = 0;        // fraction by which it is slower than the others
 };
 
 enum class ProgressStyle {
-  bar,    // of a terminal
-  plain,  // lines, now and then
-  log,    // only lines that stay
+  bar,    // on a terminal
+  plain,  // lines from time to time
+  log,    // permanent lines only
   quiet,  // nothing
-  json    // only records, an object a line
+  json    // records only, one object per line
 };
 
 struct ProgressOptions {
   ProgressStyle style = ProgressStyle::plain;
   int width = 80;             // of the terminal, in columns
   bool colour = false;        // of the bar
-  double plain_seconds = 10;  // at least, between plain lines, and before the first
-  char line_prefix = 0;       // before each line that stays; 0: none
+  double plain_seconds = 10;  // minimum interval of plain lines
+  char line_prefix = 0;       // before each permanent line; 0: none
 };
 
 class Progress {
@@ -58,19 +58,19 @@ class Progress {
   /// Writes to `out`, which must outlive it.
   Progress(std::FILE* out, const ProgressOptions& options);
 
-  /// finish().
+  /// Calls finish().
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows the state if it is time to, at most ten times a second. Cheap otherwise: looks
-  /// at the clock, allocates nothing.
+  /// Shows the state if it is due, at most ten times per second. Otherwise it only reads
+  /// the clock and allocates nothing.
   void update(const ProgressState& state);
 
-  /// Prints a line that stays, above the bar.
+  /// Prints a permanent line, above the bar.
   void line(std::string_view text);
 
-  /// Prints a record, which is one line of JSON, if such are wanted.
+  /// Prints a record, which is one line of JSON, in mode json.
   void record(std::string_view json);
   bool wants_records() const { return options_.style == ProgressStyle::json; }
 
@@ -93,16 +93,16 @@ class Progress {
   Stopwatch since_shown_;
   bool shown_before_ = false;
   std::array<char, 320> bar_{};  // as last drawn
-  std::size_t bar_size_ = 0;     // 0: there is none
+  std::size_t bar_size_ = 0;     // 0: no bar is shown
 };
 
-/// Whether control characters make sense there (a terminal that is not "dumb").
+/// Whether the stream is a terminal that supports control sequences (not "dumb").
 bool is_terminal(std::FILE* file);
 
-/// Not if the user has set NO_COLOR to anything (https://no-color.org).
+/// False if NO_COLOR is set (https://no-color.org).
 bool colours_are_wanted();
 
-/// Columns of the terminal, or of the environment's COLUMNS, or 80.
+/// Columns of the terminal, or of COLUMNS in the environment, or 80.
 int terminal_width(std::FILE* file);
 
 }  // namespace convoy

@@ -9,9 +9,10 @@
 namespace convoy {
 namespace {
 
-constexpr double kShare = 1.1;         // of the others' time, and
-constexpr double kMilliseconds = 0.1;  // above it: what stands out
-constexpr double kArrivesLate = 0.25;  // of that, at least, the others wait
+constexpr double kShare = 1.1;  // a straggler takes this factor of the others' time
+constexpr double kMilliseconds = 0.1;  // and at least this much more
+constexpr double kArrivesLate =
+    0.25;  // the others wait at least this part of the difference
 
 using Measure = double (*)(const RankTiming&);
 
@@ -97,7 +98,7 @@ std::string short_milliseconds(double value) {
 
 std::string describe(const Straggler& straggler) {
   return fmt::format(
-      "slowest: rank {}, {} {} a step against {} elsewhere, the others wait "
+      "slowest: rank {}, {} {} per step, {} on other ranks, the others wait "
       "{} for it",
       straggler.rank, straggler.by_data ? "waiting for data" : "own compute",
       short_milliseconds(straggler.own), short_milliseconds(straggler.elsewhere),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RankTimings: how fast each rank is on its own, and which of them the others wait for.
+// RankTimings: how fast each rank is on its own, and which rank the others wait for.
 //
 // All ranks' steps take equally long, since they wait for each other. A slow rank is
-// found by its own time, and by arriving late: it waits least at the exchange, the others
-// wait for it.
+// found by its own compute time, and by arriving late: it waits least at the exchange,
+// while the others wait for it.
 
 #pragma once
 
@@ -23,9 +23,9 @@ struct RankTiming {
   double own = 0;                // computing
   double data = 0;               // waiting for its batch
   double exposed = 0;            // waiting for other ranks
-  std::uint64_t bytes_sent = 0;  // in all of the steps
+  std::uint64_t bytes_sent = 0;  // over all of the steps
 
-  /// What the rank takes before it meets the others.
+  /// The time before the rank reaches the exchange.
   double before_exchange() const { return own + data; }
 };
 
@@ -33,14 +33,14 @@ class RankTimings {
  public:
   explicit RankTimings(std::size_t ranks);
 
-  /// What ranks from `first` on said of one step.
+  /// Adds the reports of one step, of the ranks from `first` on.
   void add(std::span<const StepReport> reports, std::size_t first = 0);
 
-  /// Of the steps since the last start_window(), by rank.
+  /// Timings of the steps since the last start_window(), by rank.
   std::vector<RankTiming> window() const;
   void start_window();
 
-  /// Of all steps, medians without the first, by rank.
+  /// Medians over all steps but the first, by rank.
   std::vector<RankTiming> whole() const;
 
  private:
@@ -56,21 +56,21 @@ class RankTimings {
   std::vector<Times> whole_, window_;
 };
 
-/// The one rank that the others wait for.
+/// The rank that the others wait for.
 struct Straggler {
   std::size_t rank;
-  bool by_data;        // it waits for its batches, rather than computes long
-  double own;          // ms of that a step
-  double elsewhere;    // the same, median of the others
+  bool by_data;        // it waits for its batches; false: it computes for long
+  double own;          // ms per step
+  double elsewhere;    // median of the others
   double others_wait;  // ms that the others wait longer than it does
 };
 
-/// The rank with the longest time before the exchange, if that stands out (by a tenth,
-/// and a tenth of a millisecond, above the median of the others) and it arrives late: the
-/// others wait longer than it does by a quarter of that at least.
+/// The rank with the longest time before the exchange, if it exceeds the median of the
+/// others by a tenth and by 0.1 ms, and the rank arrives late: the others wait longer
+/// than it does, by at least a quarter of that difference.
 std::optional<Straggler> find_straggler(std::span<const RankTiming> ranks);
 
-/// "slowest: rank 2, own compute 61 ms a step against 11 ms elsewhere, the others wait 50
+/// "slowest: rank 2, own compute 61 ms per step, 11 ms on other ranks, the others wait 50
 /// ms for it".
 std::string describe(const Straggler& straggler);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RankTotals: what a rank has to say when a run is over.
+// RankTotals: what each rank reports at the end of a run.
 
 #pragma once
 
@@ -18,8 +18,8 @@ namespace convoy {
 struct RankTotals {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t peak_rss_bytes = 0;
-  double exposed_seconds = 0;  // waited for other ranks
-  double slept_seconds = 0;    // delays that were injected
+  double exposed_seconds = 0;  // waiting for other ranks
+  double slept_seconds = 0;    // injected delays
   std::array<char, 64> weights_sha256{};
 
   std::string_view weights() const {
@@ -27,10 +27,10 @@ struct RankTotals {
   }
 };
 
-/// Everyone's, by rank, on all ranks.
+/// Gathers the totals, by rank, on all ranks.
 std::vector<RankTotals> gather_totals(Comm& comm, const RankTotals& own);
 
-/// The first rank that ended at other weights than rank 0, if there is one.
+/// Returns the first rank whose weights differ from rank 0's, if there is one.
 std::optional<std::size_t> rank_with_other_weights(std::span<const RankTotals> ranks);
 
 }  // namespace convoy

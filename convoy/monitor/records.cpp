@@ -14,7 +14,7 @@ double rate(std::size_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
-/// Ranks that a record has a line of each of; of thousands nobody reads them.
+/// The maximum number of ranks for which a record has one entry each.
 constexpr std::size_t kMostListed = 64;
 
 std::string json_line(const nlohmann::ordered_json& object) {
@@ -135,7 +135,7 @@ void Records::end_epoch(const TrainPosition& position, const LossSum& sum,
   say(epoch_line(position, sum, seconds));
 }
 
-/// In a form that scripts read: a change to it is a breaking change.
+/// Scripts parse this line: changing it is a breaking change.
 std::string Records::epoch_line(const TrainPosition& position, const LossSum& sum,
                                 double seconds) const {
   const double of_batch =
@@ -188,7 +188,7 @@ void Records::say(std::string_view text) {
   if (folder_ != nullptr) folder_->log(text);
 }
 
-/// Writes to the log who is slow, when that changes.
+/// Logs which rank is slow, when that changes.
 void Records::note_straggler(std::size_t step, std::span<const RankTiming> ranks) {
   straggler_ = find_straggler(ranks);
   if (!straggler_ || straggler_->rank == noted_) return;
@@ -205,7 +205,7 @@ void Records::say_straggler() {
   const auto [least, most] = std::ranges::minmax(ranks, {}, &RankTiming::own);
   say(straggler
           ? describe(*straggler)
-          : fmt::format("no rank is slow: own compute {} to {} a step",
+          : fmt::format("no rank is slow: own compute {} to {} per step",
                         short_milliseconds(least.own), short_milliseconds(most.own)));
 }
 

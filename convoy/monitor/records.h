@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records: what a run writes down of itself as it goes: step, epoch and evaluation lines,
-// the progress bar, and the times that end up in the summary.
+// Records: what a run records about itself: step, epoch and evaluation lines, the
+// progress bar, and the times in the summary.
 
 #pragma once
 
@@ -33,54 +33,53 @@ struct RecordOptions {
   const Clock* clock = &kSteadyClock;  // borrowed
 };
 
-/// One step that is done.
+/// A completed step.
 struct StepRecord {
-  TrainPosition position;  // after it
+  TrainPosition position;  // after the step
   LossSum loss;
-  LossSum epoch_sum;         // of the epoch's steps so far
-  double seconds = 0;        // from the batch to new values
-  double learning_rate = 0;  // it was made with
-  std::span<const StepReport>
-      reports{};  // what ranks from `first_reporter` on said of it
+  LossSum epoch_sum;                      // over the epoch's steps so far
+  double seconds = 0;                     // from the batch to the new values
+  double learning_rate = 0;               // of the step
+  std::span<const StepReport> reports{};  // of the ranks from `first_reporter` on
   std::size_t first_reporter = 0;
-  std::optional<double> gradient_norm{};    // if it is known
-  nlohmann::ordered_json fields = nullptr;  // groups of numbers, by name, or null
+  std::optional<double> gradient_norm{};    // if known
+  nlohmann::ordered_json fields = nullptr;  // groups of numbers, by name; or null
 };
 
 class Records {
  public:
-  /// Borrows all for as long as it lives. On all ranks but the first there is no folder
-  /// (nullptr): the records count, and write nothing; and a progress only for a rank that
-  /// has a log of its own. Without events there are none.
+  /// Borrows everything for as long as it lives. Ranks other than the first have no
+  /// folder (nullptr): their records count, but write nothing; they have a progress only
+  /// if they have a log. `events` may be nullptr.
   Records(RunFolder* folder, Progress* progress, const RecordOptions& options,
           EventRecords* events = nullptr);
 
-  /// The run resumes from there. Called once, first.
+  /// Called once, first: the run resumes from there.
   void begin(const TrainPosition& from) { steps_before_ = from.step; }
 
-  /// An epoch begins, or is continued.
+  /// Called when an epoch begins or is continued.
   void start_epoch();
 
-  /// Whether that step, from 1, gets a record of its own.
+  /// Whether that step, counted from 1, gets a record.
   bool records_step(std::size_t step) const {
     return step % static_cast<std::size_t>(options_.log_every) == 0;
   }
 
   void step(const StepRecord& step);
 
-  /// The epoch is over; `sum` is over its steps.
+  /// Called at the end of an epoch; `sum` is over its steps.
   void end_epoch(const TrainPosition& position, const LossSum& sum, double learning_rate);
 
   void evaluation(const TrainPosition& position, std::string_view split,
                   const LossSum& sum, double seconds);
 
-  /// Prints a line that stays, and writes it to log.txt.
+  /// Prints a permanent line, and writes it to log.txt.
   void say(std::string_view text);
 
-  /// Says which rank was slowest, if there are several.
+  /// Reports which rank was slowest, if there are several.
   void say_straggler();
 
-  /// Writes summary.json, which is the last of the records.
+  /// Writes summary.json, the last of the records.
   void summary(const nlohmann::ordered_json& summary);
 
   std::size_t images() const { return images_; }  // since this process began
@@ -95,11 +94,11 @@ class Records {
     Stopwatch watch;
   };
 
-  /// Of the epochs, and of the one at hand, in this process.
+  /// Of this process: all epochs, and the current one.
   struct EpochTimes {
-    double before = 0;       // seconds of the epochs before this one, without evaluation
+    double before = 0;       // seconds of the earlier epochs, without evaluation
     double steps = 0;        // seconds of this epoch's steps
-    std::size_t images = 0;  // until this epoch began
+    std::size_t images = 0;  // before this epoch
     Stopwatch watch;
   };
 
@@ -115,7 +114,7 @@ class Records {
   EventRecords* events_;
   RecordOptions options_;
   std::size_t images_ = 0;
-  std::size_t steps_before_ = 0;  // this process began
+  std::size_t steps_before_ = 0;  // steps before this process
   Window window_;
   EpochTimes epoch_;
   StepTimes step_times_;

@@ -8,7 +8,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kMostRows = 8;  // of a rank in one message
+constexpr std::size_t kMostRows = 8;  // per rank and message
 
 struct Message {
   std::uint64_t count = 0;
@@ -34,8 +34,8 @@ void ResourceRecords::finish() {
   }
 }
 
-/// Gives at most kMostRows to the first rank, which writes them. Returns whether any rank
-/// may have more.
+/// Sends at most kMostRows rows to the first rank, which writes them. Returns whether any
+/// rank may have more.
 bool ResourceRecords::gather_some() {
   const std::vector<ResourceRow> own = sampler_.take(kMostRows);
   Message message{.count = own.size()};

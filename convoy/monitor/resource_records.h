@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ResourceRecords: resources.csv, a row a second and rank.
+// ResourceRecords: writes resources.csv, one row per rank and second.
 //
-// Every rank samples itself. The rows reach the first rank, which alone writes the file,
-// in a small gathering about once a second: the first rank says in the step's agreement
-// that it has a row, so all know after which step to give theirs. That needs no file
-// system or service that ranks share, costs a step nothing but in the one that gathers,
-// and leaves the file whole up to the last second when the run is killed.
+// Every rank samples itself. The first rank, which alone writes the file, gathers the
+// rows about once per second: it announces in the small all-gather of the step that it
+// has a row, so all ranks know after which step to send theirs. This needs no shared file
+// system or service, costs nothing in the other steps, and keeps the file complete up to
+// the last second if the run is killed.
 
 #pragma once
 
@@ -19,17 +19,18 @@ namespace convoy {
 class ResourceRecords {
  public:
   /// Borrows both for as long as it lives. The first rank has the folder, the others
-  /// nullptr. Begins to sample.
+  /// nullptr. Starts to sample.
   ResourceRecords(Comm& comm, RunFolder* folder,
                   std::chrono::milliseconds every = std::chrono::seconds(1));
 
-  /// Whether the first rank wants a gathering after the step at hand.
+  /// Whether the first rank wants to gather rows after the current step.
   bool is_due() const { return comm_.is_first() && sampler_.has_rows(); }
 
-  /// A step is over. On all ranks at once: `gather` is what the first rank said.
+  /// Called after each step, on all ranks at once: `gather` is what the first rank
+  /// announced.
   void after_step(const Traffic& traffic, bool gather);
 
-  /// Ends sampling and gathers all that is left. On all ranks at once.
+  /// Ends sampling and gathers the remaining rows. Called on all ranks at once.
   void finish();
 
  private:

@@ -67,7 +67,7 @@ void ResourceSampler::add_row() {
   usage_ = process_usage();
   const double seconds = watch_.seconds();
   watch_.restart();
-  const bool told = throttled_before_ >= 0;
+  const bool reported = throttled_before_ >= 0;
   rows_.push_back(
       {.time = unix_seconds(),
        .rank = rank_,
@@ -81,7 +81,7 @@ void ResourceSampler::add_row() {
        .voluntary_switches = usage_.voluntary_switches,
        .involuntary_switches = usage_.involuntary_switches,
        .throttled_ms =
-           told ? throttled_milliseconds(cpu_stat_) - throttled_before_ : -1});
+           reported ? throttled_milliseconds(cpu_stat_) - throttled_before_ : -1});
   waiting_.store(rows_.size(), std::memory_order_relaxed);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ResourceSampler: what this rank uses, once a second, by a thread of its own.
+// ResourceSampler: samples the resources of this rank once per second, on its own thread.
 
 #pragma once
 
@@ -19,19 +19,19 @@
 
 namespace convoy {
 
-/// One row of resources.csv. Ranks send it to each other as it is.
+/// One row of resources.csv. Ranks send it to each other as raw bytes.
 struct ResourceRow {
   double time = 0;  // seconds since 1970
   std::int64_t rank = 0;
-  double user_percent = 0, system_percent = 0;  // of one core, since the row before
+  double user_percent = 0, system_percent = 0;  // of one core, since the last row
   std::uint64_t rss_bytes = 0, peak_rss_bytes = 0;
-  // Since the run began, or the process.
+  // Since the beginning of the run or process.
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;
-  double throttled_ms = -1;  // negative: the kernel does not say
+  double throttled_ms = -1;  // negative: unknown
 };
 
-/// The first line of the file, and a row as one; without a newline.
+/// The file's header, and a row as a line; without newlines.
 std::string resource_header();
 std::string to_csv(const ResourceRow& row);
 
@@ -43,7 +43,7 @@ class ResourceSampler {
   ResourceSampler(const ResourceSampler&) = delete;
   ResourceSampler& operator=(const ResourceSampler&) = delete;
 
-  /// What the rank has sent and received so far, for the rows to come. Two stores.
+  /// Sets the rank's traffic so far, for later rows. Costs two stores.
   void set_traffic(std::uint64_t sent, std::uint64_t received) {
     sent_.store(sent, std::memory_order_relaxed);
     received_.store(received, std::memory_order_relaxed);
@@ -51,10 +51,10 @@ class ResourceSampler {
 
   bool has_rows() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
-  /// The oldest rows, at most that many; they are not given again.
+  /// Removes and returns the oldest rows, at most that many.
   std::vector<ResourceRow> take(std::size_t most);
 
-  /// Ends the thread, with a last row of the time since the one before.
+  /// Ends the thread, with a last row for the time since the previous one.
   void stop();
 
  private:
@@ -66,7 +66,7 @@ class ResourceSampler {
   std::filesystem::path cpu_stat_;
   double throttled_before_;
   std::atomic<std::uint64_t> sent_ = 0, received_ = 0;
-  // Of the row before.
+  // From the previous row.
   ProcessUsage usage_;
   Stopwatch watch_;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which settings TensorBoard's HParams page compares runs by.
+// Selects the settings by which TensorBoard's HParams page compares runs.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Those that people vary most, and whatever else is not at its default; not those that
-/// only say where things are and what is written. By setting's name.
+/// Returns the settings that people vary most, and all others that are not at their
+/// defaults, except those about files. By setting's name.
 Hparams run_hparams(const Settings& settings);
 
 }  // namespace convoy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StepTimes: quantiles of the durations of steps; the first step is left out (it warms
-// up). Of a long run it keeps every second, fourth ... duration, so that memory and the
-// cost of a step stay bounded.
+// StepTimes: quantiles of step durations, without the first step, which warms up. For a
+// long run it keeps every second, fourth ... duration, so that memory and cost stay
+// bounded.
 
 #pragma once
 
@@ -30,8 +30,8 @@ class StepTimes {
   static constexpr std::size_t kMost = 1 << 16;
 
   bool warm_ = false;       // the first step is over
-  std::size_t count_ = 0;   // of those that count
-  std::size_t stride_ = 1;  // of the durations kept
+  std::size_t count_ = 0;   // of counted steps
+  std::size_t stride_ = 1;  // every how many steps a duration is kept
   double sum_ = 0, longest_ = 0;
   std::vector<float> milliseconds_;
 };

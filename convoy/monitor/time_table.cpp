@@ -16,7 +16,7 @@ std::string row(const char* name, double seconds, double total) {
 
 }  // namespace
 
-// Clocks are read one after the other: a difference may be below zero by a little.
+// Clocks are read one after the other, so a difference may be slightly negative.
 double RunTimes::computing() const {
   return std::max(0.0, training - waiting_for_data - communicating);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a run went, as a table.
+// Formats how the time of a run was spent.
 
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace convoy {
 
-/// In seconds. What is waited for data or other ranks is part of training.
+/// In seconds. Waiting for data or other ranks is part of training.
 struct RunTimes {
   double total = 0;
   double training = 0, waiting_for_data = 0, communicating = 0;
   double checkpointing = 0, evaluating = 0;
 
-  double computing() const;  // what of training is not waiting
-  double other() const;      // what of the total is nothing else
+  double computing() const;  // training without waiting
+  double other() const;      // the rest of the total
 };
 
-/// A line each, in seconds and percent of the total.
+/// One line per item, in seconds and percent of the total.
 std::string time_table(const RunTimes& times);
 
 }  // namespace convoy

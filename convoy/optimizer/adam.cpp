@@ -27,7 +27,7 @@ void Adam::update_elements(const Factors& factors, float decay, std::size_t coun
 
 Adam::Adam(const Layout& layout, const AdamOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout, options.parameters),
+      groups_(layout, options.parameters),
       mean_(layout),
       square_(layout),
       team_(team) {}
@@ -51,12 +51,12 @@ void Adam::update(Range range, FlatBuffer& values, const ScaledGradients& gradie
   const bool decoupled = options_.decoupled;
   const auto kernel = decoupled ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, const GroupOptions& manner) {
-      const auto decay = static_cast<double>(manner.weight_decay);
-      const double kept = 1 - rate_ * manner.rate_factor * decay;
+    groups_.visit(chunk, [&](Range part, const GroupOptions& options) {
+      const auto decay = static_cast<double>(options.weight_decay);
+      const double kept = 1 - rate_ * options.rate_factor * decay;
       Factors factors = factors_;
-      factors.rate *= manner.rate_factor;
-      kernel(factors, decoupled ? static_cast<float>(kept) : manner.weight_decay,
+      factors.rate *= options.rate_factor;
+      kernel(factors, decoupled ? static_cast<float>(kept) : options.weight_decay,
              part.size(), gradients.at(part), gradients.scale, mean_.data() + part.begin,
              square_.data() + part.begin, values.data() + part.begin);
     });

@@ -9,7 +9,7 @@
 //   square = beta2 * square + (1 - beta2) * d * d
 //   value -= rate / (1 - beta1^n) * mean / (sqrt(square) / sqrt(1 - beta2^n) + eps)
 //
-// in step number n, from 1. Where a schedule cycles the momentum, beta1 is what cycles.
+// n is the step number, from 1. If a schedule cycles the momentum, beta1 is cycled.
 
 #pragma once
 
@@ -33,7 +33,7 @@ class Adam final : public Optimizer {
   /// Borrows the team for as long as the optimizer lives.
   Adam(const Layout& layout, const AdamOptions& options, ThreadTeam& team);
 
-  /// `rates.momentum` is beta1. Requires: called before the first update.
+  /// `rates.momentum` is beta1. Requires: it is called before the first update.
   void start_step(std::size_t step, const StepRates& rates) override;
   std::vector<OptimizerSlot> slots() override {
     return {{"exp_avg", mean_}, {"exp_avg_sq", square_}};
@@ -41,11 +41,11 @@ class Adam final : public Optimizer {
   void update(Range range, FlatBuffer& values, const ScaledGradients& gradients) override;
 
  private:
-  /// The numbers with which all elements are updated in a step.
+  /// The coefficients with which all elements are updated in a step.
   struct Factors {
     float beta1, rest1, beta2, rest2;  // rest: 1 - beta
-    float rate;                        // with the mean's correction
-    float root;                        // of the square's correction
+    float rate;                        // including the bias correction of the mean
+    float root;                        // square root of the bias correction of the square
     float eps;
   };
 
@@ -55,7 +55,7 @@ class Adam final : public Optimizer {
                               float* squares, float* values);
 
   AdamOptions options_;
-  ParamGroups stretches_;
+  ParamGroups groups_;
   FlatBuffer mean_, square_;
   ThreadTeam& team_;
   double rate_ = 0;

@@ -11,16 +11,17 @@ namespace convoy {
 namespace {
 
 constexpr double kEpsilon = 1e-6;  // PyTorch's
-constexpr std::size_t kWays = 16;  // sums side by side, for vectors
+// Independent accumulators, so that the compiler vectorizes.
+constexpr std::size_t kAccumulators = 16;
 
-/// A square of floats is exact in double precision; the order of the sum is fixed.
+/// The square of a float is exact in double precision; the order of the sum is fixed.
 double sum_of_squares(std::span<const float> numbers) {
-  std::array<double, kWays> sums{};
-  const std::size_t even = numbers.size() / kWays * kWays;
-  for (std::size_t i = 0; i < even; i += kWays) {
-    for (std::size_t way = 0; way < kWays; ++way) {
-      const double number = numbers[i + way];
-      sums[way] += number * number;
+  std::array<double, kAccumulators> sums{};
+  const std::size_t even = numbers.size() / kAccumulators * kAccumulators;
+  for (std::size_t i = 0; i < even; i += kAccumulators) {
+    for (std::size_t a = 0; a < kAccumulators; ++a) {
+      const double number = numbers[i + a];
+      sums[a] += number * number;
     }
   }
   for (std::size_t i = even; i < numbers.size(); ++i) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ClipNorm: gradients of at most a given length, over all parameters together.
+// ClipNorm: clips gradients by their norm over all parameters.
 //
 //   scale = min(1, longest / (norm + 1e-6))      as PyTorch's clip_grad_norm_
 //
-// Squares are added in double precision, in chunks that the layout alone fixes, and the
-// chunks' sums in their order: a norm has the same bits on any ranks and threads. Who has
-// the whole gradient asks for scale(). Who has a shard of whole chunks adds up those,
-// sends the others what it has of sums(), and asks for finish() when all are there:
+// Squares are added in double precision, in chunks that the layout alone determines, and
+// the chunks' sums in order: the norm has the same bits on any number of ranks and
+// threads. A caller with the complete gradient calls scale(). A caller with a shard of
+// complete chunks adds up those, exchanges its part of sums() with the others, and calls
+// finish() when all sums are there:
 //
 //   clip.add_up(own_chunks, gradients);  gather clip.sums();  scale = clip.finish();
 //
-// Gradients are not written: the scale goes to Optimizer::update() with them.
+// Gradients are not modified: the scale is passed to Optimizer::update() with them.
 
 #pragma once
 
@@ -27,7 +28,7 @@ namespace convoy {
 
 struct ClipOptions {
   double longest = 1;
-  std::optional<SegmentId> frozen{};  // is no parameter: its gradient does not count
+  std::optional<SegmentId> frozen{};  // not trained: its gradient does not count
 };
 
 class ClipNorm {
@@ -35,7 +36,7 @@ class ClipNorm {
   /// Borrows the team for as long as it lives.
   ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team);
 
-  /// What the gradients are to be multiplied with.
+  /// Returns the factor for the gradients.
   float scale(std::span<const float> gradients);
   float scale(const FlatBuffer& gradients) { return scale(gradients.numbers()); }
 
@@ -44,12 +45,12 @@ class ClipNorm {
   void add_up(Range chunks, const FlatBuffer& gradients) {
     add_up(chunks, gradients.numbers());
   }
-  /// Of squares, by chunk.
+  /// Sums of squares, by chunk.
   std::span<double> sums() { return sums_; }
-  /// The scale. Requires: every chunk's sum is there.
+  /// Returns the scale. Requires: all chunks' sums are set.
   float finish();
 
-  /// Of the gradients last asked for, before they were scaled.
+  /// The norm of the last gradients, before they were scaled.
   double norm() const { return norm_; }
 
  private:

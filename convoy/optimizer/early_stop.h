@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EarlyStop: ends a run whose evaluations do not improve.
+// EarlyStop: ends a run whose evaluations no longer improve.
 
 #pragma once
 
@@ -9,16 +9,16 @@
 namespace convoy {
 
 struct EarlyStopOptions {
-  bool higher_better = true;  // an accuracy; false: a loss
-  int patience = 0;           // evaluations without a better one; 0: any number
-  double min_delta = 0;       // by which a better one has to be better
+  bool higher_better = true;  // true: an accuracy; false: a loss
+  int patience = 0;           // evaluations without improvement; 0: unlimited
+  double min_delta = 0;       // smallest change that counts as improvement
 };
 
-/// All that has to survive a resume.
+/// The state that a checkpoint keeps.
 struct EarlyStopState {
   std::optional<double> best{};
   int best_epoch = 0;
-  int without_better = 0;  // evaluations since
+  int without_better = 0;  // evaluations since the best
 
   bool operator==(const EarlyStopState&) const = default;
 };
@@ -27,7 +27,7 @@ class EarlyStop {
  public:
   explicit EarlyStop(const EarlyStopOptions& options) : options_(options) {}
 
-  /// The result of the evaluation after an epoch. Requires: a finite one.
+  /// Adds the result of the evaluation after an epoch. Requires: it is finite.
   void take_in(double metric, int epoch);
 
   bool is_over() const {

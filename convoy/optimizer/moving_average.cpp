@@ -22,11 +22,11 @@ void average_chunk(float gain, std::size_t count, const float* __restrict number
 MovingAverage::MovingAverage(const Layout& layout, std::optional<double> decay,
                              ThreadTeam& team)
     : average_(layout), decay_(decay), team_(team) {
-  check(!decay || (*decay >= 0 && *decay < 1), "an average forgets");
+  check(!decay || (*decay >= 0 && *decay < 1), "0 <= decay < 1");
 }
 
 void MovingAverage::update(std::size_t count, Range range, const FlatBuffer& numbers) {
-  check(numbers.size() == average_.size(), "an average is of one layout");
+  check(numbers.size() == average_.size(), "numbers have the layout of the average");
   if (count == 0) {
     std::ranges::copy(numbers.view(range), average_.view(range).begin());
     return;

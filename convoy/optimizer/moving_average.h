@@ -5,9 +5,8 @@
 //   exponential   average = decay * average + (1 - decay) * numbers
 //   equal         average += (numbers - average) / (how many there were + 1)
 //
-// It starts from the first numbers, as PyTorch's AveragedModel does. Averaged values
-// often evaluate better than the last ones, which still have the noise of their last
-// steps.
+// It starts with the first numbers, as PyTorch's AveragedModel does. Averaged values
+// often evaluate better than the last ones, which still have the noise of the last steps.
 
 #pragma once
 
@@ -20,12 +19,12 @@ namespace convoy {
 
 class MovingAverage {
  public:
-  /// Borrows the team for as long as it lives. Without a decay the average is an equal
-  /// one. Requires: 0 <= decay < 1.
+  /// Borrows the team for as long as it lives. Without a decay, all numbers have equal
+  /// weight. Requires: 0 <= decay < 1.
   MovingAverage(const Layout& layout, std::optional<double> decay, ThreadTeam& team);
 
-  /// Averages the numbers in `range`, after `count` times before. Requires: a buffer of
-  /// the same layout.
+  /// Adds the numbers in `range` to the average, which has had `count` updates. Requires:
+  /// a buffer of the same layout.
   void update(std::size_t count, Range range, const FlatBuffer& numbers);
 
   /// Zero before the first update.

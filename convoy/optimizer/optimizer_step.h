@@ -9,18 +9,19 @@
 
 namespace convoy {
 
-/// What turns gradients into new values. Everything is borrowed.
+/// Computes new values from gradients. Everything is borrowed.
 struct OptimizerStep {
   Optimizer& optimizer;
-  ClipNorm* clip = nullptr;  // if gradients are clipped
+  ClipNorm* clip = nullptr;  // nullptr: no clipping
 
-  /// New values of a range from its gradients. A clip needs a range that is everything.
+  /// Updates a range from its gradients. Clipping requires that the range is the complete
+  /// layout.
   void update(Range range, FlatBuffer& values, std::span<const float> gradients) const {
     const float scale = clip == nullptr ? 1.0f : clip->scale(gradients);
     optimizer.update(range, values, {gradients, range.begin, scale});
   }
 
-  /// All new values.
+  /// Updates all values.
   void update(FlatBuffer& values, const FlatBuffer& gradients) const {
     update({0, values.size()}, values, gradients.numbers());
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ParamGroups: which ranges of the flat buffer have which weight decay and learning rate.
+// ParamGroups: ranges of the flat buffer with their weight decay and learning rate.
 //
-// Neighbouring segments with the same options are one group, padding included, so that a
-// loop over numbers is as long as possible:
+// Neighbouring segments with the same options form one group, including padding, so that
+// loops over elements are as long as possible:
 //
 //   | a.weight  a.bias | b.weight | b.bias padding | c.weight      segments
 //   |     decays       |  frozen  |          decays                groups
@@ -21,10 +21,10 @@
 
 namespace convoy {
 
-/// Elements of one task: a few streams of this length fit the second-level cache.
+/// Elements per task: a few arrays of this length fit into the L2 cache.
 inline constexpr std::size_t kOptimizerChunk = 16 << 10;
 
-/// Calls work(range) for `range` cut into chunks, on all threads.
+/// Calls work(range) for chunks of `range`, on all threads.
 template <class Work>
 void run_chunks(ThreadTeam& team, Range range, const Work& work) {
   const std::size_t chunks = (range.size() + kOptimizerChunk - 1) / kOptimizerChunk;
@@ -34,12 +34,13 @@ void run_chunks(ThreadTeam& team, Range range, const Work& work) {
   });
 }
 
-/// What an optimizer does differently from parameter to parameter.
+/// Optimizer options that differ between parameters.
 struct ParameterOptions {
   float weight_decay = 0;
-  bool decay_only_weights = false;    // biases and norms do not decay
-  float bias_rate_factor = 1;         // multiplies the rate of biases and norms' shifts
-  std::optional<SegmentId> frozen{};  // keeps its values
+  bool decay_only_weights = false;  // no weight decay for biases and norms
+  /// Factor of the learning rate of biases, including those of norms.
+  float bias_rate_factor = 1;
+  std::optional<SegmentId> frozen{};  // is not updated
 };
 
 /// How a group is updated.
@@ -56,25 +57,24 @@ class ParamGroups {
   ParamGroups(const Layout& layout, const ParameterOptions& options);
 
   /// Calls work(part, options) for each part of `range` that belongs to one group, in
-  /// order. Frozen segments are left out.
+  /// order. Frozen segments are skipped.
   template <class Work>
   void visit(Range range, const Work& work) const {
-    auto stretch =
-        std::ranges::upper_bound(stretches_, range.begin, {}, &ParamGroup::end);
-    for (std::size_t begin = range.begin; begin < range.end; ++stretch) {
-      const std::size_t end = std::min(range.end, stretch->end);
-      if (!stretch->manner.frozen) work(Range{begin, end}, stretch->manner);
+    auto group = std::ranges::upper_bound(groups_, range.begin, {}, &ParamGroup::end);
+    for (std::size_t begin = range.begin; begin < range.end; ++group) {
+      const std::size_t end = std::min(range.end, group->end);
+      if (!group->options.frozen) work(Range{begin, end}, group->options);
       begin = end;
     }
   }
 
  private:
   struct ParamGroup {
-    std::size_t end;  // it begins where the one before ends
-    GroupOptions manner;
+    std::size_t end;  // it begins at the end of the previous group
+    GroupOptions options;
   };
 
-  std::vector<ParamGroup> stretches_;
+  std::vector<ParamGroup> groups_;
 };
 
 }  // namespace convoy

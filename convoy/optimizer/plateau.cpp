@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-constexpr double kLeastChange = 1e-8;  // of a rate; a smaller one is not made
+constexpr double kLeastChange = 1e-8;  // smaller changes of the rate are not made
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plateau: lowers the learning rate when evaluations do not improve, as PyTorch's
+// Plateau: lowers the learning rate when evaluations no longer improve, like PyTorch's
 // ReduceLROnPlateau with a relative threshold.
 //
-// After `patience` evaluations in a row that were not better than the best one, the next
-// such one multiplies the rate by gamma; the `cooldown` evaluations after that do not
-// count.
+// After `patience` consecutive evaluations that did not improve on the best one, the next
+// such evaluation multiplies the rate by gamma; the following `cooldown` evaluations are
+// not counted.
 
 #pragma once
 
@@ -14,21 +14,21 @@
 namespace convoy {
 
 struct PlateauOptions {
-  double rate = 0.01;         // before any change
-  bool higher_better = true;  // an accuracy; false: a loss
+  double rate = 0.01;         // before any reduction
+  bool higher_better = true;  // true: an accuracy; false: a loss
   double gamma = 0.1;
   int patience = 10;
-  double threshold = 1e-4;  // part by which a better one has to be better
+  double threshold = 1e-4;  // smallest relative change that counts as improvement
   int cooldown = 0;
   double min_rate = 0;
 };
 
-/// All that has to survive a resume.
+/// The state that a checkpoint keeps.
 struct PlateauState {
-  double factor = 1;             // by which the rate is multiplied
-  std::optional<double> best{};  // of the evaluations so far
-  int without_better = 0;        // evaluations since
-  int cooling = 0;               // evaluations that will not count
+  double factor = 1;             // of the scheduled rate
+  std::optional<double> best{};  // best evaluation so far
+  int without_better = 0;        // evaluations since the best
+  int cooling = 0;               // evaluations that will not be counted
 
   bool operator==(const PlateauState&) const = default;
 };
@@ -37,7 +37,7 @@ class Plateau {
  public:
   explicit Plateau(const PlateauOptions& options) : options_(options) {}
 
-  /// An evaluation's result. Requires: a finite one.
+  /// Adds an evaluation's result. Requires: it is finite.
   void take_in(double metric);
 
   /// The factor of the scheduled rate.

@@ -52,7 +52,7 @@ std::unique_ptr<Optimizer> make_optimizer(std::string_view name, const Layout& l
                                           const OptimizerOptions& options,
                                           ThreadTeam& team) {
   const auto* entry = std::ranges::find(kOptimizers, name, &Entry::name);
-  check(entry != std::end(kOptimizers), "an optimizer is one of the registered");
+  check(entry != std::end(kOptimizers), "an optimizer's name is registered");
   return entry->make(layout, options, team);
 }
 

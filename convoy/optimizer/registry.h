@@ -15,8 +15,8 @@
 
 namespace convoy {
 
-/// Each optimizer reads its own of these. Rate and momentum (or beta1) come with every
-/// step.
+/// Options of all optimizers; each reads its own. Learning rate and momentum (or beta1)
+/// are set for every step.
 struct OptimizerOptions {
   bool nesterov = false;  // sgd
   double beta2 = 0.999;   // adam, adamw

@@ -12,7 +12,7 @@
 namespace convoy {
 namespace {
 
-/// From `from` to `to` as `part` goes from 0 to 1.
+/// Interpolates from `from` to `to` as `part` goes from 0 to 1.
 double along_cosine(double from, double to, double part) {
   return to + (from - to) / 2 * (std::cos(std::numbers::pi * part) + 1);
 }
@@ -76,21 +76,21 @@ double Schedule::exponential(std::size_t step) const {
   return options_.rate * std::pow(options_.gamma, static_cast<double>(epochs));
 }
 
-/// How much of the run after the warm-up is over. A run that ends within the warm-up
-/// never asks.
+/// Returns the fraction of the run after the warm-up that is over. A run that ends within
+/// the warm-up never calls it.
 double Schedule::part_after_warmup(std::size_t step) const {
   const double part = static_cast<double>(step - warmup_steps_) /
                       static_cast<double>(options_.steps - warmup_steps_);
   return std::min(part, 1.0);
 }
 
-/// As PyTorch has it: the top may lie between two steps, and the last step is the end.
+/// As in PyTorch, the maximum may lie between two steps, and the last step is the end.
 StepRates Schedule::one_cycle(std::size_t step) const {
   const OneCycle& cycle = options_.one_cycle;
   const double now = static_cast<double>(step),
                steps = static_cast<double>(options_.steps);
-  const double top = cycle.way_up * steps - 1, end = steps - 1;
-  // Where PyTorch would divide by a length of zero, this is at the end.
+  const double top = cycle.pct_start * steps - 1, end = steps - 1;
+  // Where PyTorch would divide by a length of zero, this returns the end.
   const bool up = now <= top && top > 0;
   const double begin = up ? 0 : top, length = (up ? top : end) - begin;
   const double part = length > 0 ? std::min((now - begin) / length, 1.0) : 1;

@@ -2,18 +2,18 @@
 //
 // Schedule: learning rate and momentum of every step, with PyTorch's curves.
 //
-//   constant     the rate stays
-//   step         times gamma every step_epochs, or at milestones (StepLR,
+//   constant     the rate does not change
+//   step         multiplied by gamma every step_epochs, or at milestones (StepLR,
 //                MultiStepLR)
-//   exponential  times gamma every epoch (ExponentialLR)
+//   exponential  multiplied by gamma every epoch (ExponentialLR)
 //   cosine       half a cosine from the rate to min_rate over the run (CosineAnnealingLR)
 //   linear       a line from the rate to rate * end_factor over the run (LinearLR)
-//   onecycle     up to max_rate and down to almost nothing, momentum the other way
+//   onecycle     up to max_rate and down to almost zero, momentum inversely
 //                (OneCycleLR with two phases)
 //
-// All but onecycle may begin with a warm-up: rate * 1/n, 2/n ... over n steps, after
-// which cosine and linear span the remaining steps, and exponential counts epochs. A
-// schedule is a pure function of the step; what depends on evaluations is in plateau.h.
+// All but onecycle may begin with a warm-up: rate * 1/n, 2/n ... over n steps. After it,
+// cosine and linear span the remaining steps, and exponential counts epochs. A schedule
+// is a pure function of the step; plateau.h depends on evaluations.
 
 #pragma once
 
@@ -27,10 +27,10 @@ enum class Curve { constant, step, exponential, cosine, linear, onecycle };
 
 struct OneCycle {
   double max_rate = 1;
-  double way_up = 0.3;  // part of the steps: PyTorch's pct_start
+  double pct_start = 0.3;  // fraction of the steps: PyTorch's pct_start
   double div_factor = 25;
   double final_div_factor = 1e4;
-  bool linear = false;  // or along cosines
+  bool linear = false;  // linear annealing; false: cosine
   bool cycle_momentum = true;
   double base_momentum = 0.85;
   double max_momentum = 0.95;
@@ -41,10 +41,10 @@ struct ScheduleOptions {
   double rate = 0.01;
   double momentum = 0;
   std::size_t steps = 1;           // of the run
-  std::size_t steps_in_epoch = 1;  //
+  std::size_t steps_in_epoch = 1;  // per epoch
   double warmup_epochs = 0;
   int step_epochs = 1;
-  std::vector<double> milestones{};  // epochs; if any, instead of every step_epochs
+  std::vector<double> milestones{};  // epochs; if not empty, used instead of step_epochs
   double gamma = 0.1;
   double min_rate = 0;
   double end_factor = 0.01;
@@ -59,7 +59,7 @@ struct StepRates {
 
 class Schedule {
  public:
-  /// Requires: at least one step, and one in an epoch.
+  /// Requires: at least one step in the run and per epoch.
   explicit Schedule(ScheduleOptions options);
 
   /// The rates of update number `step`, from 0.

@@ -5,7 +5,7 @@
 namespace convoy {
 namespace {
 
-/// The numbers with which all elements of a group are updated.
+/// The coefficients with which all elements of a group are updated.
 struct Factors {
   float rate, momentum, weight_decay, scale;
 };
@@ -27,7 +27,7 @@ void update_elements(const Factors& factors, std::size_t count,
 
 Sgd::Sgd(const Layout& layout, const SgdOptions& options, ThreadTeam& team)
     : options_(options),
-      stretches_(layout, options.parameters),
+      groups_(layout, options.parameters),
       velocity_(layout),
       team_(team) {}
 
@@ -39,9 +39,9 @@ void Sgd::start_step(std::size_t, const StepRates& rates) {
 void Sgd::update(Range range, FlatBuffer& values, const ScaledGradients& gradients) {
   const auto kernel = options_.nesterov ? update_elements<true> : update_elements<false>;
   run_chunks(team_, range, [&](Range chunk) {
-    stretches_.visit(chunk, [&](Range part, const GroupOptions& manner) {
-      const Factors factors = {options_.rate * manner.rate_factor, options_.momentum,
-                               manner.weight_decay, gradients.scale};
+    groups_.visit(chunk, [&](Range part, const GroupOptions& options) {
+      const Factors factors = {options_.rate * options.rate_factor, options_.momentum,
+                               options.weight_decay, gradients.scale};
       kernel(factors, part.size(), gradients.at(part), velocity_.data() + part.begin,
              values.data() + part.begin);
     });

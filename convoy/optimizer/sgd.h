@@ -36,7 +36,7 @@ class Sgd final : public Optimizer {
 
  private:
   SgdOptions options_;
-  ParamGroups stretches_;
+  ParamGroups groups_;
   FlatBuffer velocity_;
   ThreadTeam& team_;
 };

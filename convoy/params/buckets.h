@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buckets: adjacent units whose gradients are exchanged at once, in the order in which
-// backward finishes them.
+// Buckets: adjacent units whose gradients are exchanged in one operation, in the order in
+// which backward completes them.
 
 #pragma once
 
@@ -20,8 +20,8 @@ struct UnitBucket {
   bool operator==(const UnitBucket&) const = default;
 };
 
-/// From the last unit to the first: as soon as a bucket has `bucket_bytes` of gradients
-/// the next one begins.
+/// Groups units from the last to the first: as soon as a bucket has `bucket_bytes` of
+/// gradients, the next one begins.
 inline std::vector<UnitBucket> cut_into_buckets(
     std::span<const std::uint64_t> bytes_by_unit, std::uint64_t bucket_bytes) {
   std::vector<UnitBucket> buckets;

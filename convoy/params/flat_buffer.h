@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlatBuffer: the numbers of a layout: values, gradients, or an optimizer's state.
+// FlatBuffer: the numbers of a layout: values, gradients, or optimizer state.
 //
-// Offsets are those of the layout, also where only a range of it is used, as by one of
-// several parameter servers: memory is taken where numbers are written, and keep_only()
-// gives back the rest.
+// Offsets are those of the layout, even if only a range of it is used, as on one of
+// several parameter servers: memory is allocated where numbers are written, and
+// keep_only() releases the rest.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace convoy {
 
 class FlatBuffer {
  public:
-  /// All zero, padding included, and without memory before they are written.
+  /// All numbers are zero, including padding, and take no memory until they are written.
   explicit FlatBuffer(const Layout& layout) : numbers_(layout.size()) {}
 
   float* data() { return numbers_.data(); }
@@ -28,7 +28,7 @@ class FlatBuffer {
   std::size_t size() const { return numbers_.size(); }
   std::span<const float> numbers() const { return numbers_.span(); }
 
-  /// All others are zero from here on and take no memory.
+  /// Sets all other numbers to zero and releases their memory.
   void keep_only(Range range) { numbers_.keep_only(range); }
 
   std::span<float> view(Range range) {
@@ -42,13 +42,13 @@ class FlatBuffer {
   LazyBuffer numbers_;
 };
 
-/// What a trained network is: its parameters and running statistics, borrowed.
+/// A trained network: its parameters and running statistics, borrowed.
 struct Weights {
   const FlatBuffer& values;
   const FlatBuffer& statistics;
 };
 
-/// Adds the numbers of every segment, in the layout's order, without padding.
+/// Hashes the numbers of every segment, in the layout's order, without padding.
 inline void add_to_digest(const Layout& layout, const FlatBuffer& numbers,
                           Sha256& digest) {
   for (const Segment& segment : layout.segments()) {
@@ -56,15 +56,14 @@ inline void add_to_digest(const Layout& layout, const FlatBuffer& numbers,
   }
 }
 
-/// SHA-256 over every parameter: two runs that end at the same digest ended at the same
-/// bits.
+/// SHA-256 over all parameters: two runs with the same digest ended at the same bits.
 inline std::string weights_sha256(const Layout& layout, const FlatBuffer& values) {
   Sha256 digest;
   add_to_digest(layout, values, digest);
   return digest.hex();
 }
 
-/// As above, of a network with running statistics: those come after the parameters.
+/// As above, for a network with running statistics, which follow the parameters.
 inline std::string weights_sha256(const Layout& layout, const FlatBuffer& values,
                                   const Layout& statistics_layout,
                                   const FlatBuffer& statistics) {

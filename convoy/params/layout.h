@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layout: which range of one flat buffer each parameter of a network occupies.
+// Layout: the range of each parameter in one flat buffer.
 //
 // A network declares its parameters once, unit by unit, in forward order. The layout puts
 // them end to end and pads each unit:
@@ -42,7 +42,7 @@ enum class Role { weight, bias, norm_scale, norm_shift, embedding, mean, varianc
 
 struct Segment {
   std::string name;                // unique, e.g. "conv1.weight"
-  std::vector<std::size_t> shape;  // as PyTorch has it: weights (out, in ...)
+  std::vector<std::size_t> shape;  // as in PyTorch: weights (out, in ...)
   Range range;                     // in elements, padding excluded
   UnitId unit;
   Role role;
@@ -64,10 +64,10 @@ class Layout {
 
   const Segment& segment(SegmentId id) const;
 
-  /// The segment of that name, if there is one.
+  /// Returns the segment of that name, if there is one.
   std::optional<SegmentId> find(std::string_view name) const;
 
-  /// A unit's elements, padding included.
+  /// Returns a unit's elements, padding included.
   Range unit(UnitId id) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LossSum: loss and correct answers of some samples. Micro-batches, workers and ranks add
-// theirs up.
+// LossSum: the loss and correct predictions of some samples. Micro-batches, workers and
+// ranks add theirs up.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace convoy {
 
-/// Sums over samples, exact where they are integers.
+/// Sums over samples; integers are exact.
 struct LossSum {
   double loss = 0;
   std::size_t correct = 0;

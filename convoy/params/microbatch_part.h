@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MicrobatchPart: which micro-batches of a batch one rank computes, and which samples
-// those are.
+// MicrobatchPart: the micro-batches of a batch that one rank computes, and their samples.
 //
-// A batch is cut into micro-batches, nearly equal slices in order; a rank has a run of
-// them:
+// A batch is cut into micro-batches, nearly equal slices in order; a rank has a
+// contiguous range of them:
 //
 //   a batch of 7 in 3 microbatches:   | 0 1 2 | 3 4 | 5 6 |
 //   micro-batches [1, 3) of it:                | 3 4   5 6 |
@@ -18,10 +17,10 @@
 namespace convoy {
 
 struct MicrobatchPart {
-  std::size_t microbatches = 1;  // of a whole batch
-  Range own{0, 1};               // of these, at least one
+  std::size_t microbatches = 1;  // of the global batch
+  Range own{0, 1};               // of this rank, at least one
 
-  /// Samples of a micro-batch in a batch of `batch`; none if the batch is too small.
+  /// Samples of a micro-batch if the batch has `batch` samples; may be empty.
   Range samples_of(std::size_t microbatch, std::size_t batch) const {
     return even_part(batch, microbatches, microbatch);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PartialSums: what one rank has of a sum over all micro-batches.
+// PartialSums: one rank's part of a sum over all micro-batches.
 //
-// One buffer for each whole sub-tree of micro-batches that the rank computed, in
-// micro-batch order. The last of them is also where the sum over all ranks goes: with one
-// rank it is the sum.
+// There is one buffer per complete sub-tree of micro-batches that the rank computed, in
+// micro-batch order. The last of them also receives the sum over all ranks: with one rank
+// it is the sum.
 
 #pragma once
 
@@ -24,7 +24,7 @@ class PartialSums {
   std::size_t count() const { return buffers_.size(); }
   FlatBuffer& whole() const { return *buffers_.back(); }
 
-  /// Where a range begins in each buffer.
+  /// Returns where a range begins in each buffer.
   std::vector<const float*> starts(Range range) const {
     std::vector<const float*> found;
     for (const FlatBuffer* buffer : buffers_)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PassListener: the events that a network announces as a pass proceeds.
+// PassListener: the events of a pass.
 //
-// This is the whole interface between network/ and strategy/. The network calls it and
+// This is the complete interface between network/ and strategy/. The network calls it and
 // knows nothing of ranks; a strategy implements it and knows nothing of layers. Both
 // refer only to the units and segments of a Layout.
 //
-// A step is one pass for each of this rank's micro-batches, and a pass, for a network of
-// units 0 .. n-1:
+// A step has one pass per micro-batch of this rank. A pass of a network with units 0 ..
+// n-1 consists of:
 //
 //   begin_microbatch(..)
 //   before_forward(0) after_forward(0) ... before_forward(n-1) after_forward(n-1)
 //   before_backward(n-1) gradient_ready(..)* ... before_backward(0) gradient_ready(..)*
 //
-// Only the last pass has gradient_ready: then the sums over all of them are final.
-// Calls come from one thread, in the same order on every rank.
+// Only the last pass has gradient_ready: then the sums over all passes are final. Calls
+// come from one thread, in the same order on every rank.
 
 #pragma once
 
@@ -24,10 +24,10 @@
 
 namespace convoy {
 
-/// One of the passes that a step consists of.
+/// One of the passes of a step.
 struct MicrobatchPass {
-  std::size_t microbatch = 0;  // its number in the whole batch
-  bool is_last = true;         // of this rank's: its gradients complete the sums
+  std::size_t microbatch = 0;  // its number in the global batch
+  bool is_last = true;         // of this rank: its gradients complete the sums
 
   bool operator==(const MicrobatchPass&) const = default;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reduction tree: the order in which the micro-batches of a batch are added.
+// The reduction tree: the order in which the gradients of micro-batches are added.
 //
-// A binary tree over micro-batch numbers, split at the largest power of two below the
-// count. It depends on the number of micro-batches alone, so a sum along it does not
+// It is a binary tree over micro-batch numbers, split at the largest power of two below
+// the count. It depends on the number of micro-batches alone, so a sum along it does not
 // depend on which rank computed which micro-batch:
 //
 //            +               five microbatches: ((0+1)+(2+3)) + 4
@@ -23,14 +23,15 @@
 
 namespace convoy {
 
-/// Where the sub-tree over `microbatches` splits. Requires: at least two micro-batches.
+/// Returns where the sub-tree over `microbatches` splits. Requires: at least two
+/// micro-batches.
 inline std::size_t tree_split(Range microbatches) {
   return microbatches.begin + std::bit_floor(microbatches.size() - 1);
 }
 
-/// The largest sub-trees of the tree over `microbatches` micro-batches that lie whole in
-/// `part`, in micro-batch order: what the rank that computed that part can add without
-/// the others.
+/// Returns the largest sub-trees of the tree over `microbatches` micro-batches that lie
+/// completely in `part`, in micro-batch order: those that the rank with that part can add
+/// by itself.
 std::vector<Range> whole_subtrees(std::size_t microbatches, Range part);
 
 }  // namespace convoy

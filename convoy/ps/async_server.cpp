@@ -26,7 +26,7 @@ AsyncServer::AsyncServer(const AsyncServerOptions& options, const ServedRange& s
       workers_(options.batches.size()),
       staleness_(options.batches.size()) {
   check(served.clip == nullptr || served.own == Range{0, served.layout.size()},
-        "only who has all gradients knows their norm");
+        "clipping needs the complete gradient");
   const bool compensates = options.compensation.kind != Compensation::none;
   if (compensates) compensation_.emplace(served.layout, options.compensation, team);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -45,7 +45,8 @@ Assignment AsyncServer::pull(int worker) {
   return {.sequence = puller.done, .version = version_};
 }
 
-/// References to the live values would be no copy: the way since then would be zero.
+/// The values must be copied: a reference to the live values would always show a
+/// difference of zero.
 void AsyncServer::keep_copy(Worker& worker) {
   const Range own = served_.own;
   const std::span<float> copy = worker.copy.span();
@@ -59,9 +60,9 @@ void AsyncServer::keep_copy(Worker& worker) {
 Applied AsyncServer::push(int worker, const Push& push, std::span<float> gradients,
                           const StepRates& rates) {
   Worker& pusher = at(worker);
-  if (push.sequence < pusher.done) return {.fate = PushFate::repeated};
+  if (push.sequence < pusher.done) return {.result = PushResult::repeated};
   std::string why = fault_of(pusher, push);
-  if (!why.empty()) return {.fate = PushFate::refused, .why = std::move(why)};
+  if (!why.empty()) return {.result = PushResult::refused, .why = std::move(why)};
 
   const std::uint64_t staleness = version_ - push.version;
   const double rate = scaled_rate(rates.rate, staleness);
@@ -73,17 +74,19 @@ Applied AsyncServer::push(int worker, const Push& push, std::span<float> gradien
 
 std::string AsyncServer::fault_of(const Worker& worker, const Push& push) const {
   if (push.version > version_) {
-    return fmt::format("it is of version {} of the values, which are at {}", push.version,
-                       version_);
+    return fmt::format(
+        "it was computed with version {} of the values, but the current version is {}",
+        push.version, version_);
   }
   if (!worker.pulled) {
-    return fmt::format("it has batch {}, but none is assigned", push.sequence);
+    return fmt::format("it is for batch {}, but none is assigned", push.sequence);
   }
   if (push.sequence != worker.done) {
-    return fmt::format("it has batch {}, but {} is assigned", push.sequence, worker.done);
+    return fmt::format("it is for batch {}, but {} is assigned", push.sequence,
+                       worker.done);
   }
   if (push.version != *worker.pulled) {
-    return fmt::format("it is of version {} of the values, but {} was pulled",
+    return fmt::format("it was computed with version {} of the values, but {} was pulled",
                        push.version, *worker.pulled);
   }
   return {};
@@ -112,8 +115,8 @@ void AsyncServer::advance(Worker& worker) {
   if (was_slowest && --are_slowest_ == 0) find_slowest();
 }
 
-/// Looks at all workers, so it is called only when the last of the slowest moves on, or
-/// who counts has changed.
+/// Iterates over all workers, so it is called only when the last of the slowest workers
+/// advances, or the set of counted workers has changed.
 void AsyncServer::find_slowest() {
   slowest_ = std::numeric_limits<std::uint64_t>::max();
   are_slowest_ = 0;
@@ -125,7 +128,7 @@ void AsyncServer::find_slowest() {
   }
 }
 
-bool AsyncServer::may_go_on(int worker) const {
+bool AsyncServer::may_pull(int worker) const {
   const Worker& asking = at(worker);
   if (!options_.max_staleness || is_done(asking) || are_slowest_ == 0) return true;
   return asking.done <= slowest_ || asking.done - slowest_ <= *options_.max_staleness;
@@ -150,7 +153,7 @@ bool AsyncServer::is_done() const {
 
 void AsyncServer::restore(std::uint64_t version,
                           std::span<const std::uint64_t> sequences) {
-  check(sequences.size() == workers_.size(), "a number a worker");
+  check(sequences.size() == workers_.size(), "one number per worker");
   version_ = version;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     workers_[i].done = sequences[i];

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AsyncServer: what an asynchronous parameter server does with pulls and pushes.
+// AsyncServer: how an asynchronous parameter server handles pulls and pushes.
 //
 //   set_connected(worker, true);
-//   Assignment next = pull(worker);             // the batch to do, with the values now
+//   Assignment next = pull(worker);       // the next batch, with the current values
 //   while (!next.over) {
 //     ... the worker computes gradients of next.sequence ...
-//     push(worker, what_it_sends, gradients, rates);       // is an update of its own
-//     ... until may_go_on(worker) ...
+//     push(worker, what_it_sends, gradients, rates);    // makes one update
+//     ... until may_pull(worker) ...
 //     next = pull(worker);
 //   }
 //
-// Every push is an update, in the order of calls, of the server's own range of the flat
-// buffer. With one worker an update is exactly what strategy Single makes. There are no
-// sockets, threads or clocks in it: real and virtual clusters use the same.
+// Every push is an update, in call order, of the server's range of the flat buffer. With
+// one worker, an update is exactly that of strategy Single. The class has no sockets,
+// threads or clock: real and virtual clusters use it alike.
 //
-// A push answers the last pull of its worker. One that has been applied before is
-// ignored; one that answers nothing is refused. Either changes no bit.
+// A push answers the last pull of its worker. A push that was already applied is ignored;
+// a push that answers no pull is refused. Neither changes a bit.
 
 #pragma once
 
@@ -35,62 +35,62 @@
 namespace convoy {
 
 struct AsyncServerOptions {
-  std::vector<std::uint64_t> batches;  // by worker: to do in the whole run
+  std::vector<std::uint64_t> batches;  // by worker: in the whole run
   CompensationOptions compensation{};
-  bool scale_rate = false;  // the rate is divided by the staleness
+  bool scale_rate = false;  // divide the learning rate by the staleness
   /// Batches that a worker may be ahead of the slowest before it has to wait.
   std::optional<std::uint64_t> max_staleness{};
 };
 
-/// What a server updates, borrowed.
+/// What a server updates; borrowed.
 struct ServedRange {
   const Layout& layout;
   Range own;
   FlatBuffer& values;
   Optimizer& optimizer;
-  ClipNorm* clip = nullptr;  // if any; needs a range that is everything
+  ClipNorm* clip = nullptr;  // nullptr: no clipping; requires the complete range
 };
 
-enum class PushFate { applied, repeated, refused };
+enum class PushResult { applied, repeated, refused };
 
 struct Applied {
-  PushFate fate = PushFate::applied;
+  PushResult result = PushResult::applied;
   std::uint64_t staleness = 0;  // if applied: updates since the worker's pull
-  double rate = 0;              // the same: what it was made with
+  double rate = 0;              // if applied: the learning rate of the update
   std::string why{};            // if refused
 };
 
-/// Of what a server keeps beside values and optimizer.
+/// State that a server keeps besides values and optimizer.
 std::size_t async_server_bytes(const AsyncServerOptions& options, Range own);
 
 class AsyncServer {
  public:
-  /// Borrows all but the options for as long as it lives.
+  /// Borrows everything but the options for as long as it lives.
   AsyncServer(const AsyncServerOptions& options, const ServedRange& served,
               ThreadTeam& team);
 
-  /// The worker's next batch, or that it has done all of them.
+  /// Returns the worker's next batch, or that it has done all of them.
   Assignment pull(int worker);
 
-  /// Makes an update of gradients, which are those of its range and may be changed.
+  /// Makes an update from gradients of the server's range, which may be modified.
   Applied push(int worker, const Push& push, std::span<float> gradients,
                const StepRates& rates);
 
-  /// Whether the worker may pull now. Those that are connected and have batches left hold
-  /// up the ones too far ahead; nobody is connected at first.
-  bool may_go_on(int worker) const;
+  /// Whether the worker may pull now. Workers that are too far ahead wait for those that
+  /// are connected and have batches left; at first no worker is connected.
+  bool may_pull(int worker) const;
   void set_connected(int worker, bool is_connected);
 
-  /// Updates that the values have had.
+  /// The number of updates of the values.
   std::uint64_t version() const { return version_; }
-  /// By worker: batches that it has done.
+  /// Batches done, by worker.
   std::vector<std::uint64_t> sequences() const;
   bool is_done(int worker) const;
   bool is_done() const;
 
-  /// Goes on from there; what was pulled before is void. Requires: a number a worker.
+  /// Continues from there; earlier pulls are void. Requires: one number per worker.
   void restore(std::uint64_t version, std::span<const std::uint64_t> sequences);
-  /// What a checkpoint keeps of the compensation.
+  /// The state of the compensation that a checkpoint keeps.
   std::vector<OptimizerSlot> slots();
 
   StalenessRecord& staleness() { return staleness_; }
@@ -100,14 +100,14 @@ class AsyncServer {
   struct Worker {
     std::uint64_t batches = 0, done = 0;
     bool is_connected = false;
-    std::optional<std::uint64_t> pulled{};  // version, until it is answered
-    AlignedBuffer<float> copy{};            // of the values pulled, if compensated
+    std::optional<std::uint64_t> pulled{};  // version, until the push arrives
+    AlignedBuffer<float> copy{};            // of the pulled values, if compensated
   };
 
   Worker& at(int worker);
   const Worker& at(int worker) const;
   static bool is_done(const Worker& worker) { return worker.done >= worker.batches; }
-  /// Why a push answers nothing; empty if it does.
+  /// Returns why a push answers no pull; empty if it does.
   std::string fault_of(const Worker& worker, const Push& push) const;
   void keep_copy(Worker& worker);
   double scaled_rate(double rate, std::uint64_t staleness) const;
@@ -122,8 +122,10 @@ class AsyncServer {
   std::vector<Worker> workers_;
   std::uint64_t version_ = 0;
   StalenessRecord staleness_;
-  std::uint64_t slowest_ = 0;    // batches done by the slowest who hold others up
-  std::size_t are_slowest_ = 0;  // how many that are; none: nobody is held up
+  /// Fewest batches done among the workers that others wait for.
+  std::uint64_t slowest_ = 0;
+  /// How many workers have done only that many; 0: no worker waits.
+  std::size_t are_slowest_ = 0;
 };
 
 }  // namespace convoy

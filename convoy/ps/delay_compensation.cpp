@@ -38,8 +38,8 @@ void add_adapted_way(float lambda, std::size_t count, const float* __restrict sq
   }
 }
 
-/// Segments that touch are one part, so that loops are long. Padding is in none of them:
-/// it may hold anything in values, and must stay zero in gradients.
+/// Adjacent segments form one part, so that loops are long. Padding is left out: it may
+/// contain anything in values, and must stay zero in gradients.
 std::vector<Range> compensated_parts(const Layout& layout,
                                      std::optional<SegmentId> frozen) {
   std::vector<Range> parts;
@@ -53,7 +53,7 @@ std::vector<Range> compensated_parts(const Layout& layout,
   return parts;
 }
 
-/// Calls work(part) for what `chunk` has of the parts, in order.
+/// Calls work(part) for the parts within `chunk`, in order.
 template <class Work>
 void visit_parts(const std::vector<Range>& parts, Range chunk, const Work& work) {
   auto part = std::ranges::upper_bound(parts, chunk.begin, {}, &Range::end);
@@ -67,7 +67,7 @@ void visit_parts(const std::vector<Range>& parts, Range chunk, const Work& work)
 DelayCompensation::DelayCompensation(const Layout& layout,
                                      const CompensationOptions& options, ThreadTeam& team)
     : options_(options), parts_(compensated_parts(layout, options.frozen)), team_(team) {
-  check(options.kind != Compensation::none, "a compensation does something");
+  check(options.kind != Compensation::none, "the kind of compensation is not none");
   if (options.kind == Compensation::dc_asgd_adaptive) square_.emplace(layout);
 }
 
@@ -75,7 +75,7 @@ void DelayCompensation::compensate(Range range, const FlatBuffer& values,
                                    std::span<const float> pulled,
                                    std::span<float> gradients) {
   check(pulled.size() == range.size() && gradients.size() == range.size(),
-        "what was pulled and pushed is of the range");
+        "pulled values and gradients have the size of the range");
   run_chunks(team_, range, [&](Range chunk) {
     visit_parts(parts_, chunk, [&](Range part) {
       compensate_part(part.size(),
@@ -87,7 +87,7 @@ void DelayCompensation::compensate(Range range, const FlatBuffer& values,
   });
 }
 
-/// Nothing is added if lambda is zero: even that would turn -0 to +0.
+/// Nothing is added if lambda is zero: adding zero would turn -0 into +0.
 void DelayCompensation::compensate_part(std::size_t count, const Place& place) const {
   const auto& [values, pulled, gradients, squares] = place;
   const auto lambda = static_cast<float>(options_.lambda);

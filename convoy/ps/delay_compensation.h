@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DelayCompensation: a gradient of older values, moved towards that of the values now.
+// DelayCompensation: corrects a gradient of older values towards that of the current
+// values.
 //
-// A gradient g was computed at values that have since gone from `pulled` to `values`. The
-// first term of its Taylor series that is missing is the Hessian times that way; DC-ASGD
-// (Zheng et al. 2017) takes the gradient's own squares for the Hessian's diagonal:
+// A gradient g was computed at the values `pulled`, which have since changed to `values`.
+// The first missing term of its Taylor series is the Hessian times the difference;
+// DC-ASGD (Zheng et al. 2017) approximates the Hessian's diagonal by the squared
+// gradient:
 //
 //   dc_asgd            g += lambda * g * g * (values - pulled)
 //   dc_asgd_adaptive   square = decay * square + (1 - decay) * g * g
 //                      g += lambda / (sqrt(square) + eps) * g * g * (values - pulled)
 //
-// The adaptive form keeps its strength when gradients get small. A lambda of zero changes
-// no bit of a gradient.
+// The adaptive form keeps its strength when gradients become small. A lambda of zero
+// changes no bit of a gradient.
 
 #pragma once
 
@@ -30,8 +32,9 @@ namespace convoy {
 struct CompensationOptions {
   Compensation kind = Compensation::none;
   double lambda = 2;
-  double decay = 0.95;                // adaptive: of the mean of squares, a gradient
-  std::optional<SegmentId> frozen{};  // keeps its values: its gradient is left alone
+  /// Adaptive: decay per gradient of the mean of squares.
+  double decay = 0.95;
+  std::optional<SegmentId> frozen{};  // not trained: its gradient is not changed
 };
 
 class DelayCompensation {
@@ -40,28 +43,28 @@ class DelayCompensation {
   DelayCompensation(const Layout& layout, const CompensationOptions& options,
                     ThreadTeam& team);
 
-  /// Changes gradients, which are those of `range`, as is `pulled`, the values that they
-  /// were computed with. Padding is left as it is.
+  /// Modifies the gradients of `range`; `pulled` are the values of `range` that they were
+  /// computed with. Padding is not changed.
   void compensate(Range range, const FlatBuffer& values, std::span<const float> pulled,
                   std::span<float> gradients);
 
-  /// All that a checkpoint has to keep.
+  /// The state that a checkpoint keeps.
   std::vector<OptimizerSlot> slots();
 
-  /// Of the state: what `kind` needs for a range.
+  /// The bytes of state that `kind` needs for a range.
   static std::size_t bytes(Compensation kind, Range range);
 
  private:
-  /// Where a part begins in each of the buffers.
+  /// Pointers to a part in each of the buffers.
   struct Place {
     const float *values, *pulled;
-    float *gradients, *squares;  // the latter if adaptive
+    float *gradients, *squares;  // squares only if adaptive
   };
 
   void compensate_part(std::size_t count, const Place& place) const;
 
   CompensationOptions options_;
-  std::vector<Range> parts_;          // of parameters that are not frozen, in order
+  std::vector<Range> parts_;          // ranges of trained parameters, in order
   std::optional<FlatBuffer> square_;  // if adaptive
   ThreadTeam& team_;
 };

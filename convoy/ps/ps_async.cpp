@@ -58,8 +58,8 @@ void PsAsync::attend() {
   while (const auto arrival = waiting_change()) receive(*arrival);
 }
 
-/// One that joins or is lost. Who has done all here may have died before another server
-/// had its last batch: it does that once more.
+/// Handles a worker that joins or is lost. A worker that has done all batches here may
+/// have died before another server had its last batch; then it does that batch again.
 void PsAsync::receive(const Arrival& arrival) {
   const int worker = arrival.worker;
   const bool joined = arrival.kind == Arrival::Kind::joined;
@@ -70,7 +70,8 @@ void PsAsync::receive(const Arrival& arrival) {
     port().assign(worker, {.sequence = done - 1, .version = server_.version()},
                   own_values());
   } else if (joined && !server_.is_done(worker)) {
-    // At once, however far ahead: another server may wait for the batch it has not had.
+    // Assigned at once, however far ahead it is: another server may wait for the batch it
+    // lacks.
     port().assign(worker, server_.pull(worker), own_values());
   }
   release_waiting();
@@ -80,11 +81,11 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   const int worker = arrival.worker;
   const Applied applied =
       server_.push(worker, arrival.push, arrival.gradients, request.rates);
-  if (applied.fate == PushFate::refused) {
+  if (applied.result == PushResult::refused) {
     port().refuse(worker, applied.why);
     return std::nullopt;
   }
-  if (applied.fate == PushFate::repeated) {
+  if (applied.result == PushResult::repeated) {
     give_work(worker);
     return std::nullopt;
   }
@@ -106,11 +107,11 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   return made;
 }
 
-/// Who is too far ahead waits; who has done all waits for the end of the run, so that all
-/// end alike.
+/// Workers that are too far ahead wait; workers that have done all batches wait for the
+/// end of the run, so that all end alike.
 void PsAsync::give_work(int worker) {
   if (server_.is_done(worker)) return;
-  if (!server_.may_go_on(worker)) {
+  if (!server_.may_pull(worker)) {
     waiting_.push_back(worker);
     return;
   }
@@ -121,28 +122,29 @@ void PsAsync::release_waiting() {
   for (const int worker : std::exchange(waiting_, {})) give_work(worker);
 }
 
-/// Those with batches left, if all of them have been missing for too long. Others are not
-/// held up by them, but at the end there is nobody else.
+/// Returns the workers with batches left, if all of them have been missing for too long.
+/// The others do not wait for them, but at the end no other worker is left.
 std::optional<std::string> PsAsync::missing_workers() const {
   const ClusterSettings& cluster = parts_.settings.cluster;
   std::string missing;
-  bool any_came = false;
+  bool any_connected = false;
   for (int worker = 0; worker < static_cast<int>(workers()); ++worker) {
-    const bool came = liveness_.has_come(worker);
-    any_came = any_came || came;
+    const bool came = liveness_.has_connected(worker);
+    any_connected = any_connected || came;
     if (server_.is_done(worker)) continue;
     const double limit = came ? cluster.operation_timeout : cluster.timeout;
     if (liveness_.seconds_missing(worker) < limit) return std::nullopt;
     missing += fmt::format("{}worker {}", missing.empty() ? "" : ", ", worker);
   }
   if (missing.empty()) return std::nullopt;
-  if (!any_came) throw PeerError(parts_.comm.ranks(), "no worker has come");
-  missing += " did not come back";
-  if (has_others()) throw PeerError(kAnyRank, missing);  // they leave at other steps
+  if (!any_connected) throw PeerError(parts_.comm.ranks(), "no worker has joined");
+  missing += " did not join again";
+  // Servers leave at different steps.
+  if (has_others()) throw PeerError(kAnyRank, missing);
   return missing;
 }
 
-/// Servers that have made as many updates need not have made the same ones.
+/// Servers with the same number of updates may have applied different pushes.
 void PsAsync::share_counts() {
   const std::vector<std::uint64_t> own = server_.sequences();
   parts_.comm.all_gather(std::as_bytes(std::span(own)),
@@ -153,7 +155,8 @@ nlohmann::ordered_json PsAsync::state() const {
   return {{"workers", workers()}, {"pushes", pushes_}};
 }
 
-/// The pushes of a checkpoint, [server][worker]; none if it is not of such a run.
+/// Returns the pushes of a checkpoint, [server][worker]; nothing if it is not of such a
+/// run.
 std::vector<std::uint64_t> PsAsync::pushes_in(const nlohmann::ordered_json& state,
                                               std::size_t step) const {
   try {
@@ -179,7 +182,8 @@ void PsAsync::restore(const nlohmann::ordered_json& state, std::size_t step) {
          .found = fmt::format("{} workers and {} servers of ps_async", workers(),
                               parts_.comm.ranks()),
          .expected = "the strategy, the workers and the servers that the run had",
-         .hint = "everyone goes on where they were: -n and ps.servers stay the same"});
+         .hint = "each worker and server resumes its own state: -n and ps.servers stay "
+                 "the same"});
   }
   pushes_ = pushes;
   const auto own = static_cast<std::size_t>(parts_.comm.rank()) * workers();
@@ -198,7 +202,7 @@ std::string PsAsync::plan() const {
   return fmt::format(
       "cluster   {} worker{}, {} server{}, strategy {}, partition {}, staleness bound "
       "{}\n"
-      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      "batch     {} samples per push, one update per push; compensation {}\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
       parts_.comm.ranks() == 1 ? "" : "s", choice_name(StrategyChoice::ps_async),
       choice_name(parts_.settings.data.partition), ps.max_staleness,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PsAsync: a server that makes an update of every push, in order of arrival.
+// PsAsync: a server that makes one update per push, in order of arrival.
 
 #pragma once
 
@@ -37,8 +37,8 @@ class PsAsync final : public ServerUpdates {
 
   WorkerSchedule schedule_;
   AsyncServer server_;
-  std::vector<std::uint64_t> pushes_;  // [server][worker] applied, as last told
-  std::vector<int> waiting_;           // workers too far ahead
+  std::vector<std::uint64_t> pushes_;  // [server][worker], applied, as last synchronized
+  std::vector<int> waiting_;           // workers that are too far ahead
 };
 
 }  // namespace convoy

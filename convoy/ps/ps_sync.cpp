@@ -64,8 +64,8 @@ NextUpdate PsSync::next(const StepRequest& request) {
       check_liveness();
     }
   }
-  // Nobody updates before all have all pushes: else a worker could not do the batch again
-  // with the values it was of, if it died before the last of them had its push.
+  // No server updates before all have all pushes: otherwise a worker that dies before the
+  // last server has its push could not compute the batch again with the same values.
   meet([&] {
     while (const auto arrival = waiting_arrival()) take(*arrival, step);
   });
@@ -78,8 +78,8 @@ NextUpdate PsSync::next(const StepRequest& request) {
   return made;
 }
 
-/// A worker that comes back after its push is not asked for it again, unless another
-/// server may not have it.
+/// A worker that joins again after its push is not asked for it again, unless another
+/// server may lack it.
 void PsSync::take(const Arrival& arrival, std::size_t step) {
   auto& pushed = pushed_[static_cast<std::size_t>(arrival.worker)];
   if (arrival.kind == Arrival::Kind::lost) {
@@ -102,8 +102,8 @@ void PsSync::take(const Arrival& arrival, std::size_t step) {
   }
 }
 
-/// The same numbers will come where these are, perhaps while they are added: they are
-/// kept elsewhere.
+/// The worker may send the same numbers again to this memory, perhaps while they are
+/// added, so they are copied.
 void PsSync::ask_again(int worker, std::size_t step) {
   Arrival& pushed = *pushed_[static_cast<std::size_t>(worker)];
   auto& gradients = kept_[2 * static_cast<std::size_t>(worker)];
@@ -124,16 +124,17 @@ bool PsSync::all_there() const {
 void PsSync::check_liveness() const {
   const ClusterSettings& cluster = parts_.settings.cluster;
   for (int worker = 0; worker < order_.ranks(); ++worker) {
-    const bool came = liveness_.has_come(worker);
+    const bool came = liveness_.has_connected(worker);
     const double limit = came ? cluster.operation_timeout : cluster.timeout;
     if (liveness_.seconds_missing(worker) < limit) continue;
     throw PeerError(parts_.comm.ranks() + worker,
-                    fmt::format("worker {} has not come{} for {:.0f} s", worker,
-                                came ? " back" : "", limit));
+                    fmt::format("worker {} has not joined{} for {:.0f} s", worker,
+                                came ? " again" : "", limit));
   }
 }
 
-/// Workers have their micro-batches in order, so their partials are in the tree's order.
+/// Workers have contiguous micro-batches in order, so their partials are in the tree's
+/// order.
 void PsSync::add(std::span<const std::span<const float>> pushed,
                  std::span<float> sum) const {
   std::vector<const float*> partials;
@@ -173,7 +174,7 @@ UpdateMemory PsSync::memory() const {
 std::string PsSync::plan() const {
   return fmt::format(
       "cluster   {} worker{}, {} server{}, strategy {}, {} of {} parameters here\n"
-      "batch     {} samples an update in {} micro-batch{}: the same bits as on one "
+      "batch     {} samples per update in {} micro-batch{}: the same bits as on one "
       "rank\n",
       workers(), workers() == 1 ? "" : "s", parts_.comm.ranks(),
       parts_.comm.ranks() == 1 ? "" : "s", choice_name(StrategyChoice::ps_sync),

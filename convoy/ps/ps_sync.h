@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PsSync: a server that updates when all workers' gradients of a batch are there,
-// added in the order of the reduction tree: the same bits as the other synchronous
+// PsSync: a server that updates when it has all workers' gradients of a batch, which it
+// adds in the order of the reduction tree: it has the same bits as the other synchronous
 // strategies.
 
 #pragma once
@@ -33,8 +33,8 @@ class PsSync final : public ServerUpdates {
 
   ReductionOrder order_;
   std::vector<std::optional<Arrival>> pushed_;  // by worker, of this step
-  std::vector<std::vector<float>> kept_;        // by worker: copies of what it pushed
-  std::vector<int> waiting_;                    // workers to be assigned the next step
+  std::vector<std::vector<float>> kept_;        // by worker: copies of its pushes
+  std::vector<int> waiting_;                    // workers that get the next step
 };
 
 }  // namespace convoy

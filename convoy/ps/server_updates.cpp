@@ -17,14 +17,16 @@ namespace convoy {
 namespace {
 
 constexpr auto kMoment = std::chrono::milliseconds(200);
-constexpr auto kLook = std::chrono::milliseconds(5);  // at workers, while servers meet
-constexpr double kToLeave = 5;  // seconds for workers, and their batches, at the end
+// Polling interval for workers while servers meet.
+constexpr auto kPollInterval = std::chrono::milliseconds(5);
+constexpr double kLeaveGrace =
+    5;  // seconds for workers to finish their batches at the end
 
 InputError refusal(const char* where, std::string found, std::string hint) {
   return {InputKind::settings,
           {.where = where,
            .found = std::move(found),
-           .expected = "what a parameter server can do",
+           .expected = "what a parameter server supports",
            .hint = std::move(hint)}};
 }
 
@@ -34,13 +36,14 @@ void check_service(const TrainingContext& parts) {
     throw refusal("optimizer.clip_norm",
                   fmt::format("{} with {} servers", settings.optimizer.clip_norm,
                               parts.comm.ranks()),
-                  "ps.servers=1: no server of several sees the whole gradient");
+                  "ps.servers=1: with several, no server has the complete gradient");
   }
   if (parts.comm.ranks() > 1 &&
       (settings.train.ema > 0 || settings.train.swa_start > 0)) {
-    throw refusal(settings.train.ema > 0 ? "train.ema" : "train.swa_start",
-                  fmt::format("averages of values with {} servers", parts.comm.ranks()),
-                  "ps.servers=1: no server of several has all values after every update");
+    throw refusal(
+        settings.train.ema > 0 ? "train.ema" : "train.swa_start",
+        fmt::format("averages of values with {} servers", parts.comm.ranks()),
+        "ps.servers=1: with several, no server has all values after every update");
   }
   if (settings.train.swa_start > 0 && parts.rig.statistics().size() > 0) {
     throw refusal("train.swa_start", "a model with running statistics",
@@ -92,14 +95,14 @@ void ServerUpdates::begin() {
   since_update_.restart();
 }
 
-/// What the port's threads have said since the last call.
+/// Returns the lines that the port's threads logged since the last call.
 std::vector<std::string> ServerUpdates::take_messages() {
   const std::lock_guard lock(mutex_);
   return std::exchange(messages_, {});
 }
 
-/// What each worker pushes and pulls has a place, here or in memory that is shared with
-/// it.
+/// Memory for what each worker pushes and pulls, in this process or shared with the
+/// worker.
 std::size_t ServerUpdates::port_bytes() const {
   const std::size_t statistics = is_first() ? parts_.rig.statistics().size() : 0;
   std::size_t floats = 0;
@@ -144,12 +147,12 @@ void ServerUpdates::meet(const std::function<void()>& meanwhile) {
   if (!has_others()) return;
   std::future<void> all =
       std::async(std::launch::async, [this] { parts_.comm.barrier(); });
-  while (all.wait_for(kLook) != std::future_status::ready) meanwhile();
+  while (all.wait_for(kPollInterval) != std::future_status::ready) meanwhile();
   all.get();
 }
 
-/// One server decides by itself; several, who are not at the same update at the same
-/// time, do so where all of them come by.
+/// A single server decides by itself. Several servers are not at the same update at the
+/// same time, so they decide when all of them meet.
 void ServerUpdates::agree(const StepRequest& request, Update& update) {
   if (std::exchange(synchronized_, false)) keep_own_range();
   update.worker_traffic = worker_traffic();
@@ -160,12 +163,12 @@ void ServerUpdates::agree(const StepRequest& request, Update& update) {
     return;
   }
   const bool diverged = std::exchange(update.diverged, false);
-  told_.stop_signal = std::max<std::int64_t>(told_.stop_signal, signal);
-  told_.diverged = told_.diverged || diverged ? 1 : 0;
+  status_.stop_signal = std::max<std::int64_t>(status_.stop_signal, signal);
+  status_.diverged = status_.diverged || diverged ? 1 : 0;
   if (!meets_after(request.position.step)) return;
   meet([this] { attend(); });
   std::vector<ServerStatus> all(static_cast<std::size_t>(parts_.comm.ranks()));
-  parts_.comm.all_gather(std::as_bytes(std::span(&told_, 1)),
+  parts_.comm.all_gather(std::as_bytes(std::span(&status_, 1)),
                          std::as_writable_bytes(std::span(all)));
   for (const ServerStatus& one : all) {
     update.stop_signal = std::max(update.stop_signal, static_cast<int>(one.stop_signal));
@@ -173,8 +176,8 @@ void ServerUpdates::agree(const StepRequest& request, Update& update) {
   }
 }
 
-/// As often as steps are recorded, and before all that they do together: at the end of an
-/// epoch or of the run, and for a checkpoint.
+/// Servers meet when steps are recorded, and before everything they do together: at the
+/// end of an epoch or of the run, and for a checkpoint.
 bool ServerUpdates::meets_after(std::size_t step) const {
   const Settings& settings = parts_.settings;
   const std::size_t done = step + 1;
@@ -192,7 +195,7 @@ void ServerUpdates::share(FlatBuffer& numbers) {
   }
 }
 
-/// Everyone's range, on the first server alone: who writes checkpoints.
+/// Gathers all ranges on the first server only, which writes checkpoints.
 void ServerUpdates::gather(FlatBuffer& numbers) {
   std::vector<std::size_t> sizes;
   for (int server = 0; server < parts_.comm.ranks(); ++server) {
@@ -204,7 +207,8 @@ void ServerUpdates::gather(FlatBuffer& numbers) {
                      std::as_writable_bytes(numbers.view(all)), sizes, /*root=*/0);
 }
 
-/// What others have of gradients and optimizer takes no memory here but in a checkpoint.
+/// Gradients and optimizer state of other ranges take no memory here except during a
+/// checkpoint.
 void ServerUpdates::keep_own_range() {
   if (!has_others()) return;
   gradients_.keep_only(own_);
@@ -242,8 +246,8 @@ void ServerUpdates::note(int worker, const Push& push) {
 }
 
 std::vector<std::string> ServerUpdates::finish(ExitCode code, const std::string& reason) {
-  const double wait =
-      std::min(kToLeave + 2 * longest_batch_, parts_.settings.cluster.operation_timeout);
+  const double wait = std::min(kLeaveGrace + 2 * longest_batch_,
+                               parts_.settings.cluster.operation_timeout);
   port_->finish({.over = true, .code = code, .reason = reason}, milliseconds_of(wait));
   return take_messages();
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ServerUpdates: this process is a parameter server, whose workers are elsewhere.
+// ServerUpdates: this process is a parameter server, whose workers are other processes.
 //
-// What both kinds have in common: the port, who is there, the server's range, and, if
-// there are several servers, how they come together. Each applies pushes to its own range
-// at its own pace; before an evaluation or a checkpoint they give each other their
-// ranges, and every so many updates they agree on whether to stop.
+// What both kinds have in common: the port, the liveness of workers, the server's range,
+// and how several servers synchronize. Each server applies pushes to its own range at its
+// own pace; before an evaluation or a checkpoint, servers exchange their ranges, and
+// every few updates they agree on whether to stop.
 //
-// A worker may die when some servers have its push and others have not. Who takes its
-// place asks all of them what to do, also those that wait for the others: so a server
-// that waits for servers goes on answering workers (meet).
+// A worker may die when only some servers have its push. Its replacement asks all servers
+// what to do, including those that wait for other servers: so a server that waits for
+// servers continues to answer workers (meet).
 
 #pragma once
 
@@ -26,7 +26,7 @@ namespace convoy {
 struct ServiceOptions {
   int workers = 1;
   std::string token{};
-  std::shared_ptr<Listener> listener{};  // none: it is only planned, not run
+  std::shared_ptr<Listener> listener{};  // none: only planned, not run
   /// Called as soon as workers are answered.
   std::function<void()> on_open = nullptr;
 };
@@ -39,43 +39,45 @@ class ServerUpdates : public UpdateSource {
   UpdateTelemetry telemetry() const override;
 
  protected:
-  /// Throws InputError for settings that do not go with it.
+  /// Throws InputError for settings that a parameter server does not support.
   ServerUpdates(const TrainingContext& parts, const ServiceOptions& service);
 
-  /// Tells the other servers what else a checkpoint has of each.
+  /// Sends the other servers what else a checkpoint contains of each.
   virtual void share_counts() {}
 
-  /// What a push of each worker consists of.
+  /// Returns the content of each worker's pushes.
   virtual std::vector<std::size_t> partials() const = 0;
   virtual std::vector<std::size_t> microbatches_by_worker() const = 0;
 
   std::size_t workers() const { return liveness_.workers(); }
 
-  /// The next arrival, if one comes within a moment. Knows who is there.
+  /// Returns the next arrival, if one comes within a moment. Updates the liveness of
+  /// workers.
   std::optional<Arrival> next_arrival(const StepRequest& request);
-  /// The same of one that is there now; of those who came or went only.
+  /// Returns an arrival that is already there; waiting_change() only returns workers that
+  /// joined or left.
   std::optional<Arrival> waiting_arrival();
   std::optional<Arrival> waiting_change();
 
-  /// Adds what all servers know of the update that was made.
+  /// Adds what all servers know about the update.
   void agree(const StepRequest& request, Update& update);
 
-  /// Returns when all servers have come here; now and then calls `meanwhile` until then.
+  /// Returns when all servers have called it; until then it repeatedly calls `meanwhile`.
   void meet(const std::function<void()>& meanwhile);
-  /// Answers who came and went, while servers meet after an update.
+  /// Answers workers that joined or left while servers meet after an update.
   virtual void attend() {}
 
-  /// Whether all servers come together after the update of that number.
+  /// Whether all servers meet after the update with that number.
   bool meets_after(std::size_t step) const;
 
-  /// Whether to leave off waiting: one server alone may do so between updates.
+  /// Whether to stop waiting: a single server may do so between updates.
   bool should_stop(const StepRequest& request) const {
     return !has_others() && request.stop_signal() != 0;
   }
 
-  /// New running statistics from what `microbatches` micro-batches found.
+  /// Updates the running statistics from those of `microbatches` micro-batches.
   void follow(std::span<const float> found, std::size_t microbatches);
-  /// Notes what a worker said of its batch, and of that before it.
+  /// Records what a worker reported about its batch and the previous one.
   void note(int worker, const Push& push);
   std::span<const StepReport> reports() const { return reports_; }
 
@@ -86,13 +88,13 @@ class ServerUpdates : public UpdateSource {
   std::span<const float> own_values() const { return parts_.rig.values().view(own_); }
 
   TrainingContext parts_;
-  Range own_;             // this server's, of the flat buffer
-  FlatBuffer gradients_;  // of the last update, in its range; of all when synchronized
+  Range own_;             // this server's range of the flat buffer
+  FlatBuffer gradients_;  // of the last update, in its range; complete when synchronized
   WorkerLiveness liveness_;
   Stopwatch since_update_;
 
  private:
-  /// What servers tell each other.
+  /// What servers exchange.
   struct ServerStatus {
     std::int64_t stop_signal = 0, diverged = 0;
   };
@@ -106,17 +108,18 @@ class ServerUpdates : public UpdateSource {
 
   ServiceOptions service_;
   bool synchronized_ = true;
-  ServerStatus told_;
+  ServerStatus status_;
   double seconds_waited_ = 0;
-  std::vector<StepReport> reports_;  // by worker, the last
-  std::vector<double> slept_;        // by worker, in all
-  double longest_batch_ = 0;         // seconds, of any worker
-  std::mutex mutex_;                 // of the messages, which the port's threads add
+  std::vector<StepReport> reports_;  // by worker, the last report
+  std::vector<double> slept_;        // by worker, total seconds
+  double longest_batch_ = 0;         // seconds, over all workers
+  /// Protects the log lines, which the port's threads add.
+  std::mutex mutex_;
   std::vector<std::string> messages_;
-  std::unique_ptr<ServerPort> port_;  // the first to go: its threads have messages
+  std::unique_ptr<ServerPort> port_;  // destroyed first: its threads use the log lines
 };
 
-/// The server of the strategy that the settings name.
+/// Makes the server of the strategy that the settings name.
 UpdateSourceFactory server_updates(const ServiceOptions& service);
 
 }  // namespace convoy

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StalenessRecord: by how many updates the gradients that a server applied were late.
+// StalenessRecord: the staleness of the gradients that a server applied.
 //
-// An update's staleness is the number of updates that the values had between the pull it
-// was computed from and itself. Kept of all updates, of each worker's, and of those since
-// the last record was written. A push costs the same however many there were.
+// An update's staleness is the number of updates between the pull that its gradient was
+// computed from and itself. It is recorded over all updates, per worker, and since the
+// last record. The cost of a push does not depend on how many there were.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace convoy {
 
-/// UpdateSource whose staleness was from `first` to `last`.
+/// The number of updates whose staleness was from `first` to `last`.
 struct StalenessBin {
   std::uint64_t first = 0, last = 0, count = 0;
 
@@ -31,8 +31,8 @@ class StalenessCounts {
   /// Zero if there was no update.
   double mean() const;
 
-  /// Those that are not empty, in order: one for each number up to 63, then one from each
-  /// power of two to the next.
+  /// The bins that are not empty, in order: one per value up to 63, then one per power of
+  /// two.
   std::vector<StalenessBin> bins() const;
 
  private:
@@ -60,7 +60,7 @@ class StalenessRecord {
     return by_worker_.at(std::size_t(worker));
   }
 
-  /// Since start_window() was called last, or from the beginning.
+  /// Since the last call of start_window(), or from the beginning.
   const StalenessCounts& window() const { return window_; }
   void start_window() { window_ = {}; }
 

@@ -18,10 +18,10 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
   return options;
 }
 
-/// Seconds in which the servers, if they were asked to stop as well, would have said so.
+/// Seconds within which servers that were asked to stop as well would have said so.
 constexpr double kShutdownGrace = 5;
 
-/// One worker alone is asked to stop: the others go on.
+/// Only this worker was asked to stop: the others continue.
 Assignment asked_alone(int signal) {
   return {.over = true,
           .code = ExitCode::stopped,
@@ -47,8 +47,8 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
   rig_.plan_passes(pass_options(settings, plan_.part));
 }
 
-/// At its own pace a worker has samples of its own and all micro-batches of its batches;
-/// else it has some micro-batches of everybody's.
+/// In ps_async, a worker has its own samples and computes all micro-batches of its
+/// batches; in ps_sync, it computes some micro-batches of the global batch.
 Worker::Plan Worker::plan() const {
   if (schedule_) {
     const auto own = schedule_->parts[static_cast<std::size_t>(place_.worker)];
@@ -101,11 +101,11 @@ const Batch& Worker::batch(std::uint64_t sequence) {
 Push Worker::compute(const Assignment& next) {
   const Batch& data = batch(next.sequence);
   compute_timer_.begin(next.sequence);
-  rig_.microbatches().run({{data.images, data.labels}, data.whole}, rig_.values(),
+  rig_.microbatches().run({{data.images, data.labels}, data.global_count}, rig_.values(),
                           key(next.sequence), compute_timer_);
   Push push{.sequence = next.sequence,
             .version = next.version,
-            .samples = data.whole,
+            .samples = data.global_count,
             .own_seconds = compute_timer_.seconds(),
             .data_seconds = loader_.seconds_waited() - reported_data_seconds_,
             .slept_seconds = delays_.last_seconds_slept()};

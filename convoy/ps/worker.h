@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker: computes gradients for parameter servers, batch after batch, as it is told.
+// Worker: computes gradients for parameter servers, batch by batch, as assigned.
 //
-// It keeps no count: an assignment says which batch is next, and with which values. So a
-// worker that takes the place of one that died goes on where that one was.
+// It keeps no state: an assignment says which batch is next, and has the values. So a
+// worker that replaces a dead one continues where that one was.
 
 #pragma once
 
@@ -26,26 +26,26 @@ struct WorkerPlace {
 
 class Worker {
  public:
-  /// Loads the data, builds the model. Throws InputError for anything that does not fit.
+  /// Loads the data and builds the model. Throws InputError for invalid settings.
   Worker(const Settings& settings, const WorkerPlace& place);
 
-  /// How it reaches the servers.
+  /// How it connects to the servers.
   WorkerPortOptions port_options(const std::vector<ServerAddress>& servers,
                                  const std::string& token);
 
-  /// Works until the servers say that the run is over; returns how it ended. `on_step`
-  /// hears the version of the values it works with. Throws PeerError.
+  /// Works until the servers say that the run is over; returns how it ended. `on_step` is
+  /// called with the version of the values. Throws PeerError.
   Assignment run(WorkerPort& port, const StopRequest& stop,
                  const std::function<void(std::size_t)>& on_step);
 
  private:
-  /// What it goes through: samples, in some worker's order, and which micro-batches of
-  /// their batches.
+  /// What it computes: samples, in some worker's order, and which micro-batches of their
+  /// batches.
   struct Plan {
     std::size_t microbatches;
     MicrobatchPart part;
     std::vector<std::uint32_t> samples;
-    std::uint32_t order_of;  // worker
+    std::uint32_t order_of;  // worker whose sample order it is
   };
 
   Plan plan() const;
@@ -56,14 +56,14 @@ class Worker {
   Settings settings_;
   WorkerPlace place_;
   Workload work_;
-  std::optional<WorkerSchedule> schedule_;  // if it has its own pace
+  std::optional<WorkerSchedule> schedule_;  // if it has its own pace (ps_async)
   Plan plan_;
   TrainingRig rig_;
   PassListener nobody_;
   DelayInjector delays_;
   ComputeTimer compute_timer_;
   Loader loader_;
-  std::optional<std::uint64_t> last_;  // batch that the loader gave
+  std::optional<std::uint64_t> last_;  // last batch from the loader
   double reported_data_seconds_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WorkerLiveness: which workers are there, and how long the others have been missing.
+// WorkerLiveness: which workers are connected, and how long the others have been missing.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class WorkerLiveness {
   explicit WorkerLiveness(std::size_t workers) : workers_(workers) {}
 
   std::size_t workers() const { return workers_.size(); }
-  /// All have just begun to be missing.
+  /// All workers are missing from now on.
   void begin() {
     for (Worker& worker : workers_) worker.since.restart();
   }
@@ -26,8 +26,8 @@ class WorkerLiveness {
     one.since.restart();
   }
 
-  /// Whether it has been there at all.
-  bool has_come(int worker) const { return at(worker).came; }
+  /// Whether it has ever been connected.
+  bool has_connected(int worker) const { return at(worker).came; }
   double seconds_missing(int worker) const {
     return at(worker).there ? 0 : at(worker).since.seconds();
   }

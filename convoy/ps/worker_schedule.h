@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WorkerSchedule: what each worker of ps_async has to go through, at its own pace.
+// WorkerSchedule: the batches of each worker of ps_async, which has its own pace.
 
 #pragma once
 
@@ -16,15 +16,15 @@
 namespace convoy {
 
 struct WorkerSchedule {
-  /// Throws InputError if the samples cannot be parted so.
+  /// Throws InputError if the samples cannot be partitioned as the settings say.
   WorkerSchedule(const Settings& settings, const Workload& work, int workers);
 
-  /// Of all workers.
+  /// Batches per epoch, over all workers.
   std::size_t per_epoch() const {
     return std::accumulate(batches.begin(), batches.end(), std::size_t{0});
   }
 
-  /// The epoch and the batch in it that number `sequence` of a worker is.
+  /// The epoch, and the batch within it, of a worker's batch number `sequence`.
   struct Place {
     int epoch;
     std::size_t batch;
@@ -34,24 +34,25 @@ struct WorkerSchedule {
     return {static_cast<int>(sequence / count) + 1, sequence % count};
   }
 
-  /// What random numbers of a pass are keyed with. With one worker: the step.
+  /// Returns the key of the random numbers of a pass. With one worker, it is that of the
+  /// step.
   RngKey key(std::uint64_t seed, int worker, std::uint64_t sequence) const {
     return {seed, static_cast<std::uint32_t>(sequence * batches.size() +
                                              static_cast<std::uint64_t>(worker))};
   }
 
   Parts parts;                       // of the samples, by worker
-  std::vector<std::size_t> batches;  // of an epoch, by worker
-  std::size_t microbatches;          // of a push
+  std::vector<std::size_t> batches;  // per epoch, by worker
+  std::size_t microbatches;          // per push
 };
 
-/// What the settings choose.
+/// Makes the options from the settings.
 AsyncServerOptions async_server_options(const Settings& settings, const Layout& layout,
                                         const WorkerSchedule& course);
 
-/// "mean 1.9, max 7" and the rest, as a summary has it.
+/// Formats the staleness for a summary: "mean 1.9, max 7" and the rest.
 nlohmann::ordered_json staleness_json(const StalenessRecord& record);
-/// Of the steps since the last time.
+/// Formats the staleness of the steps since the last call.
 nlohmann::ordered_json take_staleness_fields(StalenessRecord& record);
 
 }  // namespace convoy

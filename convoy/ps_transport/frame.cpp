@@ -10,7 +10,7 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kNumber = sizeof(std::uint64_t);
-constexpr std::size_t kMostWords = 1000;  // bytes of one text: what is longer is cut
+constexpr std::size_t kMostWords = 1000;  // bytes of one text; longer texts are cut
 
 void put(std::uint64_t number, Bytes& out) {
   const auto bytes = bytes_in(number);
@@ -26,7 +26,7 @@ std::string_view shortened(const std::string& text) {
   return std::string_view(text).substr(0, kMostWords);
 }
 
-/// The number at the begin, which is taken off; 0 if there is none.
+/// Removes and returns the number at the beginning; 0 if there is none.
 std::uint64_t take_number(std::span<const std::byte>& bytes) {
   std::uint64_t number = 0;
   if (bytes.size() < kNumber) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames: the messages between a worker and a parameter server, byte by byte, once both
-// have proved the token (wire/handshake.h).
+// Frames: the binary messages between a worker and a parameter server, after both have
+// proved the token (wire/handshake.h).
 //
 //   | magic u32 | kind u32 | length u64 |   then `length` bytes:
 //
@@ -10,14 +10,14 @@
 //   refused     server   settings u64, length of found u64, found, expected
 //   push        worker   PushHead, one LossSum per micro-batch, gradients, statistics
 //   assignment  server   AssignmentHead, values
-//   shared_push, shared_assignment: the same, but that the numbers are in memory which
+//   shared_push, shared_assignment: the same, but the numbers are in memory that
 //               both share (shared_numbers.h)
 //   over        server   exit code u64, reason
 //   beat        server   -
 //   goodbye     worker   -
 //
-// Numbers are little-endian. Every length but that of a text is known beforehand; a frame
-// of another length is refused before anything of its body is read.
+// Numbers are little-endian. Every length except that of a text is known in advance; a
+// frame of another length is refused before its body is read.
 
 #pragma once
 
@@ -58,21 +58,21 @@ struct FrameHead {
   std::uint64_t length = 0;
 };
 
-/// Which worker it is, and the sizes of each of its pushes.
+/// The worker's number, and the sizes of its pushes.
 struct HelloBody {
   std::uint64_t worker = 0;
-  std::uint64_t beat_milliseconds = 0;          // how often it wants a beat
-  std::uint64_t gradients = 0, statistics = 0;  // floats of one partial
+  std::uint64_t beat_milliseconds = 0;          // interval at which it wants a beat
+  std::uint64_t gradients = 0, statistics = 0;  // floats per partial
   std::uint64_t partials = 0, microbatches = 0;
-  std::uint64_t machine = 0;  // of a worker that can share memory: machine_number()
+  std::uint64_t machine = 0;  // machine_number(), if the worker can share memory
 
   bool operator==(const HelloBody&) const = default;
 };
 
-/// Where a worker on the server's machine finds memory to share.
+/// Where a worker on the server's machine finds the shared memory.
 struct WelcomeBody {
   std::uint64_t process = 0, descriptor = 0;
-  std::uint64_t key = 0;  // that the memory begins with; 0: there is none
+  std::uint64_t key = 0;  // first bytes of the memory; 0: there is none
 };
 
 struct PushHead {
@@ -90,15 +90,15 @@ static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
                   std::is_trivially_copyable_v<LossSum>,
               "no padding travels");
 
-/// Why a worker is not served, for the worker's error message.
+/// Why a worker is refused, for the worker's error message.
 struct Rejection {
   InputKind kind = InputKind::admission;  // or settings
   std::string found{}, expected{};
 };
 
-/// Of gradients and statistics.
+/// Floats of gradients and statistics.
 std::uint64_t pushed_floats(const HelloBody& sizes);
-/// Bytes of a push after its frame's head, and of one whose numbers are shared.
+/// Bytes of a push after its frame head, with its numbers and without.
 std::uint64_t push_length(const HelloBody& sizes);
 std::uint64_t shared_push_length(const HelloBody& sizes);
 std::uint64_t assignment_length(std::size_t values);
@@ -110,7 +110,7 @@ Push push_of(const PushHead& head);
 Bytes encode(const Rejection& rejection);
 Rejection decode_rejection(std::span<const std::byte> body);
 
-/// Of a run that is over: how and why.
+/// How and why a run ended.
 Bytes encode_over(const Assignment& over);
 Assignment decode_over(std::span<const std::byte> body);
 

@@ -21,15 +21,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostParts = 64;                       // of one system call
-constexpr std::size_t kMostReceived = std::size_t{1} << 20;  // the same, in bytes
+constexpr std::size_t kMostParts = 64;                       // per system call
+constexpr std::size_t kMostReceived = std::size_t{1} << 20;  // bytes per system call
 
 template <class Value>
 void set_option(int socket, int level, int name, const Value& value) {
   ::setsockopt(socket, level, name, &value, sizeof(value));
 }
 
-/// Three probes in the second half of the time without data.
+/// Sends three keep-alive probes in the second half of the time without data.
 void keep_alive(int socket, milliseconds silence) {
   const int seconds = static_cast<int>(silence.count() / 1000);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -40,7 +40,7 @@ void keep_alive(int socket, milliseconds silence) {
              static_cast<unsigned>(silence.count()));
 }
 
-/// No call waits longer than that.
+/// Limits the waiting time of each call.
 void limit_waits(int socket, milliseconds silence) {
   const timeval limit{.tv_sec = silence.count() / 1000,
                       .tv_usec = silence.count() % 1000 * 1000};
@@ -52,7 +52,7 @@ iovec part_of(FrameStream::Part bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-/// Takes off what was sent.
+/// Removes what was sent.
 std::span<iovec> without(std::size_t sent, std::span<iovec> parts) {
   while (!parts.empty() && sent >= parts.front().iov_len) {
     sent -= parts.front().iov_len;
@@ -67,8 +67,8 @@ std::span<iovec> without(std::size_t sent, std::span<iovec> parts) {
 
 }  // namespace
 
-// Sizes of socket buffers are left alone: the kernel grows them as far as tcp_rmem and
-// tcp_wmem allow, which is mostly further than a program may ask for.
+// The sizes of socket buffers are not set: the kernel grows them up to tcp_rmem and
+// tcp_wmem, which is usually more than a program may request.
 FrameStream::FrameStream(Descriptor socket, milliseconds silence, PortTraffic& traffic)
     : socket_(std::move(socket)), traffic_(traffic) {
   set_option(socket_.get(), IPPROTO_TCP, TCP_NODELAY, 1);
@@ -81,7 +81,7 @@ void FrameStream::set_silence(milliseconds silence) {
   limit_waits(socket_.get(), silence_);
 }
 
-/// By the errno of a failed call.
+/// Makes the error from the errno of a failed call.
 ConnectionLost FrameStream::lost(int error) const {
   if (error == EPIPE || error == ECONNRESET)
     return ConnectionLost("its connection closed");

@@ -2,9 +2,9 @@
 //
 // FrameStream: a connection that carries frames, between a worker and a server.
 //
-// Numbers are sent from where they are and received where they belong. A host that
-// vanishes is noticed within `silence`: the kernel asks for it while nothing is under way
-// (keep-alive) and waits no longer for what it has sent (TCP_USER_TIMEOUT).
+// Numbers are sent and received in place. A host that vanishes is noticed within
+// `silence`: the kernel probes it while the connection is idle (keep-alive), and limits
+// the wait for acknowledgements (TCP_USER_TIMEOUT).
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct PortTraffic {
   std::atomic<std::uint64_t> sent = 0, received = 0;
 };
 
-/// A connection that is of no further use; what() says why.
+/// A connection that cannot be used any more; what() says why.
 class ConnectionLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -43,25 +43,26 @@ class FrameStream {
 
   void set_silence(std::chrono::milliseconds silence);
 
-  /// Throws ConnectionLost, as the next two do.
+  /// This and the next two throw ConnectionLost.
   void send(FrameKind kind, std::span<const Part> parts = {});
   void send(FrameKind kind, Part body) { send(kind, std::span(&body, 1)); }
 
-  /// Waits for it no longer than `silence`, as for each further piece of a frame.
+  /// Waits at most `silence` for the head, and for each further piece of a frame.
   FrameHead receive_head();
   void receive(std::span<std::byte> bytes);
 
-  /// The same with memory that both sides share: copied, and counted as traffic.
+  /// The same with shared memory: copied, and counted as traffic.
   void put(std::span<const Part> parts, std::span<std::byte> shared);
   void take(std::span<std::byte> bytes, Part shared);
 
-  /// Ends the connection, and calls that wait for it. By any thread.
+  /// Ends the connection, and calls that wait for it. Any thread may call it.
   void shut() const;
 
   int socket() const { return socket_.get(); }
-  /// By any thread. Grows while something is received.
+  /// Bytes received so far. Any thread may call it.
   std::uint64_t received() const { return received_.load(std::memory_order_relaxed); }
-  /// Whether the other host's kernel has acknowledged all that was sent. By any thread.
+  /// Whether the other host's kernel has acknowledged everything that was sent. Any
+  /// thread may call it.
   bool is_acknowledged() const;
 
  private:
@@ -71,7 +72,7 @@ class FrameStream {
   Descriptor socket_;
   std::chrono::milliseconds silence_{};
   PortTraffic& traffic_;
-  std::vector<iovec> parts_;  // kept for its memory
+  std::vector<iovec> parts_;  // a member to reuse its memory
   std::atomic<std::uint64_t> received_ = 0;
 };
 

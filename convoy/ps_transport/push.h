@@ -2,11 +2,11 @@
 //
 // The messages of workers and parameter servers, without the numbers of the flat buffers.
 //
-//   worker -> server   a Push: the gradients of one batch, of the server's range
-//   server -> worker   an Assignment: the batch to do next, and values to do it with
+//   worker -> server   a Push: the gradients of one batch, in the server's range
+//   server -> worker   an Assignment: the next batch, and the values for it
 //
-// A worker does what it is assigned and keeps no count of its own: the process that takes
-// its place after a crash gets an assignment to resume from.
+// A worker computes what it is assigned and keeps no state: a process that replaces it
+// after a crash gets an assignment to resume from.
 
 #pragma once
 
@@ -20,25 +20,25 @@
 namespace convoy {
 
 struct Push {
-  std::uint64_t sequence = 0;   // of the worker's batches, from 0
+  std::uint64_t sequence = 0;   // the worker's batch number, from 0
   std::uint64_t version = 0;    // of the values that it was computed with
-  std::uint64_t samples = 0;    // of the whole batch
-  double own_seconds = 0;       // from the batch to the last gradient, sleep included
-  double data_seconds = 0;      // waited for the batch
-  double slept_seconds = 0;     // of a delay that was injected
-  double exchange_seconds = 0;  // of the exchange before this one
-  std::vector<LossSum> microbatches{};  // of the worker's own micro-batches, in order
+  std::uint64_t samples = 0;    // of the global batch
+  double own_seconds = 0;       // from the batch to the last gradient, including sleep
+  double data_seconds = 0;      // waiting for the batch
+  double slept_seconds = 0;     // injected delay
+  double exchange_seconds = 0;  // the previous exchange
+  std::vector<LossSum> microbatches{};  // of the worker's micro-batches, in order
 
   bool operator==(const Push&) const = default;
 };
 
-/// Updates of the values are numbered: version v has had v of them.
+/// Version v of the values has had v updates.
 struct Assignment {
-  bool over = false;               // nothing is left to do
-  std::uint64_t sequence = 0;      // the batch to do next
+  bool over = false;               // nothing is left to compute
+  std::uint64_t sequence = 0;      // the next batch
   std::uint64_t version = 0;       // of the values that come with it
   ExitCode code = ExitCode::done;  // if over: how the run ended
-  std::string reason{};            // the same in words
+  std::string reason{};            // the reason in words
 
   bool operator==(const Assignment&) const = default;
 };

@@ -17,7 +17,7 @@ namespace {
 
 std::string key_of(int server) { return fmt::format("ps/server/{}", server); }
 
-/// An IPv6 address has colons of its own: the last one is before the port.
+/// An IPv6 address contains colons: the port is after the last one.
 std::optional<ServerAddress> parse(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) return std::nullopt;
@@ -58,7 +58,7 @@ std::vector<ServerAddress> find_servers(KeyValueStore& store, int servers,
     const std::optional<ServerAddress> address = parse(text);
     if (!address) {
       throw PeerError(server, fmt::format("parameter server {} has published '{}', "
-                                          "which is no address",
+                                          "which is not an address",
                                           server, text));
     }
     addresses.push_back(*address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where parameter servers listen, by way of the job's store: server i publishes
+// The addresses of parameter servers, published in the job's store: server i publishes
 // "address:port" under "ps/server/<i>", and listens there for as long as the job lasts.
 
 #pragma once
@@ -13,11 +13,11 @@
 
 namespace convoy {
 
-/// Publishes where that server is. From then on it has to answer workers.
+/// Publishes that server's address. From then on it must answer workers.
 void publish_server(KeyValueStore& store, int server, const ServerAddress& address);
 
-/// All of them, by number, as soon as each is published. Throws PeerError that names one
-/// which is not within `timeout`.
+/// Waits for all servers to publish their addresses, and returns them by number. Throws
+/// PeerError that names a server that does not within `timeout`.
 std::vector<ServerAddress> find_servers(KeyValueStore& store, int servers,
                                         std::chrono::milliseconds timeout);
 

@@ -47,7 +47,7 @@ void ServerLine::take_frame(FlatBuffer& values) {
     case FrameKind::refused:
       throw_refusal(head.length);
     default:
-      lose("it sent what no server sends");
+      lose("it sent an unexpected message");
   }
   last_heard = Steady::now();
 }
@@ -58,42 +58,43 @@ void ServerLine::lose(const std::string& why) const {
 
 bool ServerLine::is_silent(std::chrono::milliseconds limit) const {
   if (Steady::now() <= last_heard + limit) return false;
-  pollfd wait{stream.socket(), POLLIN, 0};  // another's values may have taken long
+  // Receiving another server's values may have taken long.
+  pollfd wait{stream.socket(), POLLIN, 0};
   return ::poll(&wait, 1, 0) == 0;
 }
 
-/// Of a frame that begins as all do.
+/// Receives a frame head and checks its magic.
 FrameHead ServerLine::receive_head() {
   const FrameHead head = stream.receive_head();
-  if (head.magic != kFrameMagic) lose("it sent what is no message");
+  if (head.magic != kFrameMagic) lose("it sent something other than a message");
   last_heard = Steady::now();
   return head;
 }
 
-/// The rest of a frame that is a text.
+/// Receives the rest of a frame that contains a text.
 Bytes ServerLine::receive_text(std::uint64_t length) {
-  if (length > kMostText) lose("it sent what no server sends");
+  if (length > kMostText) lose("it sent an unexpected message");
   Bytes body(length);
   stream.receive(body);
   return body;
 }
 
 Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& values) {
-  if (length != assignment_length(range.size())) lose("it sent values of another size");
+  if (length != assignment_length(range.size())) lose("it sent values of a wrong size");
   const Assignment assignment = receive_batch();
   stream.receive(std::as_writable_bytes(values.view(range)));
   return assignment;
 }
 
 Assignment ServerLine::take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
-  if (!shared || length != assignment_length(0)) lose("it sent what no server sends");
+  if (!shared || length != assignment_length(0)) lose("it sent an unexpected message");
   const Assignment assignment = receive_batch();
   stream.take(std::as_writable_bytes(values.view(range)),
               std::as_bytes(shared->values()));
   return assignment;
 }
 
-/// What is next, before the values for it.
+/// Receives the assignment, before its values.
 Assignment ServerLine::receive_batch() {
   AssignmentHead head;
   stream.receive(writable_bytes_in(head));

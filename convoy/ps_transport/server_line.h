@@ -22,29 +22,29 @@ namespace convoy {
 struct ServerLine {
   std::string name;  // "parameter server 0 at 10.0.0.2:4711"
   int number = 0;
-  Range range;  // of the values that it has
+  Range range;  // of the values that the server has
   FrameStream stream;
-  std::unique_ptr<SharedNumbers> shared{};  // if it is on this machine
+  std::unique_ptr<SharedNumbers> shared{};  // if the server is on this machine
   std::uint64_t version = 0;                // of the values that it sent last
-  std::optional<Assignment> answer{};       // to what was asked last, if it is there
+  std::optional<Assignment> answer{};       // to the last request, if it has arrived
   Steady::time_point last_heard{};
 
-  // These throw ConnectionLost, and PeerError, which names the server, if it sends what
-  // no server sends; InputError if it refuses.
+  // These throw ConnectionLost; PeerError, which names the server, for an unexpected
+  // message; and InputError if the server refuses.
 
   /// Sends the hello, and waits to be admitted.
   void introduce(const HelloBody& hello);
 
-  /// A push, of which all but the first `words` parts are numbers: sent, or put where the
-  /// server sees them.
+  /// Sends a push, whose parts after the first `words` are numbers, over the socket or
+  /// through shared memory.
   void send_push(std::span<const FrameStream::Part> parts, std::size_t words);
 
-  /// The next frame; its values into `values`, what it answers into `answer`.
+  /// Receives the next frame; its values go to `values`, its assignment to `answer`.
   void take_frame(FlatBuffer& values);
 
   [[noreturn]] void lose(const std::string& why) const;
 
-  /// Nothing was received for that long, and nothing is unread.
+  /// Whether nothing was received for that long, and nothing is unread.
   bool is_silent(std::chrono::milliseconds limit) const;
 
  private:

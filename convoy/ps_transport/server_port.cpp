@@ -14,9 +14,11 @@
 namespace convoy {
 namespace {
 
-constexpr int kTickMilliseconds = 200;      // how late an ended session is removed
+// Maximum delay until an ended session is removed.
+constexpr int kTickMilliseconds = 200;
 constexpr std::size_t kFilesPerWorker = 4;  // socket, wake-up, shared memory
-constexpr std::size_t kOtherFiles = 128;    // of a process that serves parameters
+// Descriptors of a parameter server besides its workers'.
+constexpr std::size_t kOtherFiles = 128;
 
 void reserve_for(const ServerPortOptions& options) {
   const auto workers = static_cast<std::size_t>(options.workers);
@@ -44,7 +46,7 @@ ServerPort::~ServerPort() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof(one));
   thread_.join();
-  // All at once: sessions may wait for each other.
+  // All sessions are cut at once: they may wait for each other.
   for (const auto& session : sessions_) session->cut("the server ends");
   sessions_.clear();
 }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ServerPort: where workers reach a parameter server.
+// ServerPort: the listening side of a parameter server.
 //
 // One thread admits connections (wire/admission.h); one thread per worker reads and
-// writes. What arrives is queued in order of arrival and handled by one thread, the
-// server's:
+// writes. Arrivals are queued in order and handled by one thread, the server's:
 //
 //   while (auto arrival = port.next(wait)) {
 //     ... update the values ...
 //     port.assign(arrival->worker, assignment, values);
 //   }
 //
-// A worker's numbers stay where they were received until it is assigned its next batch. A
-// worker of the same machine has put them into memory that it shares with the server, and
-// they are used from there: one copy. assign() copies the values, into that memory if
-// there is one, so that a worker sees whole updates only, and returns at once; the worker
-// copies them from there to its own. A worker may leave, be lost and join again at any
-// time. A peer that does not know the token, or sends what no worker would, is refused,
-// logged and disconnected, and changes nothing.
+// A worker's numbers stay in the receive buffer until the worker is assigned its next
+// batch. A worker on the same machine writes them into memory that it shares with the
+// server, where they are used in place: one copy. assign() copies the values, into the
+// shared memory if there is one, so that a worker sees complete updates only, and returns
+// at once; the worker copies them from there. A worker may leave, be lost and join again
+// at any time. A peer that does not know the token, or sends an invalid message, is
+// refused, logged and disconnected, and changes nothing.
 
 #pragma once
 
@@ -39,7 +38,7 @@ namespace convoy {
 /// may call the others.
 class ServerPort : private WorkerSlots {
  public:
-  /// Accepts workers from now on. Has memory for all that they may send.
+  /// Accepts workers from now on. Reserves memory for all of their messages.
   ServerPort(Listener listener, const ServerPortOptions& options);
   /// Disconnects all workers.
   ~ServerPort();
@@ -68,7 +67,8 @@ class ServerPort : private WorkerSlots {
   SessionContext context_;
   Descriptor wake_;
   std::atomic<bool> stop_ = false;
-  std::list<std::unique_ptr<WorkerSession>> sessions_;  // the thread's, while it runs
+  /// Used by the thread only, while it runs.
+  std::list<std::unique_ptr<WorkerSession>> sessions_;
   std::thread thread_;
 };
 

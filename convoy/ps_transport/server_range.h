@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which range of the flat buffer a parameter server has.
+// The range of the flat buffer that a parameter server has.
 
 #pragma once
 

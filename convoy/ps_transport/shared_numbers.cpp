@@ -13,9 +13,9 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kLine = 64;  // bytes: the key's, and what parts are rounded up to
+constexpr std::size_t kLine = 64;  // bytes: the key's size, and the alignment of parts
 
-std::size_t whole_lines(std::uint64_t floats) {
+std::size_t round_to_lines(std::uint64_t floats) {
   return round_up(static_cast<std::size_t>(floats) * sizeof(float), kLine);
 }
 
@@ -34,7 +34,7 @@ std::uint64_t machine_number() {
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
     : pushed_floats_(pushed_floats(sizes)),
       values_floats_(sizes.gradients),
-      memory_(kLine + whole_lines(pushed_floats_) + whole_lines(values_floats_)),
+      memory_(kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)),
       key_(random_key()) {
   std::memcpy(memory_.data(), &key_, sizeof(key_));
 }
@@ -43,9 +43,9 @@ SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
     : pushed_floats_(pushed_floats(sizes)),
       values_floats_(sizes.gradients),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
-              kLine + whole_lines(pushed_floats_) + whole_lines(values_floats_)) {
+              kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)) {
   std::memcpy(&key_, memory_.data(), sizeof(key_));
-  // The descriptor's number may be another's by now.
+  // The descriptor's number may belong to another file by now.
   if (key_ != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
 }
 
@@ -63,7 +63,7 @@ float* SharedNumbers::at(std::size_t byte) const {
 std::span<float> SharedNumbers::pushed() const { return {at(kLine), pushed_floats_}; }
 
 std::span<float> SharedNumbers::values() const {
-  return {at(kLine + whole_lines(pushed_floats_)), values_floats_};
+  return {at(kLine + round_to_lines(pushed_floats_)), values_floats_};
 }
 
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
@@ -72,7 +72,7 @@ std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
   try {
     return std::make_unique<SharedNumbers>(sizes, welcome);
   } catch (const InputError&) {
-    return nullptr;  // what cannot be shared is sent
+    return nullptr;  // falls back to sending over the socket
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SharedNumbers: memory for what a worker pushes and pulls, where it and its server are
-// on one machine. Frames then announce it, and carry the rest.
+// SharedNumbers: shared memory for what a worker pushes and pulls, if it and its server
+// are on one machine. Frames then carry only the rest.
 //
-// It belongs to one session, not to the worker: a process that was given up for lost and
-// continues later writes where nobody reads.
+// It belongs to one session, not to the worker: a process that was declared lost and
+// continues later writes to memory that is no longer read.
 
 #pragma once
 
@@ -18,21 +18,21 @@
 
 namespace convoy {
 
-/// The same for processes that can see each other and share memory.
+/// Equal for processes that can see each other and share memory.
 std::uint64_t machine_number();
 
 class SharedNumbers {
  public:
-  /// Makes the memory for a session. Throws InputError (storage).
+  /// Creates the memory for a session. Throws InputError (storage).
   explicit SharedNumbers(const HelloBody& sizes);
-  /// Opens a server's. Throws InputError (storage) if this is not the machine, or not the
-  /// place, that it is in.
+  /// Opens a server's memory. Throws InputError (storage) if it is on another machine or
+  /// in another namespace.
   SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome);
 
   /// Where a worker finds it.
   WelcomeBody welcome() const;
 
-  /// Gradients, then statistics.
+  /// Gradients, followed by statistics.
   std::span<float> pushed() const;
   std::span<float> values() const;
 
@@ -41,15 +41,15 @@ class SharedNumbers {
 
   std::size_t pushed_floats_, values_floats_;
   SharedMemory memory_;
-  std::uint64_t key_;  // which the memory begins with
+  std::uint64_t key_;  // the memory begins with it
 };
 
-/// Those that a welcome names, if there are any and they can be opened here.
+/// Opens the memory that a welcome names, if there is any and it can be opened here.
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,
                                                    const WelcomeBody& welcome);
 
-/// For a worker that sent those sizes over the socket, if it is on this machine, by this
-/// machine's address, and there is memory.
+/// Creates memory for a worker whose hello had those sizes, if it is on this machine,
+/// connected from this machine's address, and memory can be allocated.
 std::unique_ptr<SharedNumbers> make_shared_numbers(const HelloBody& sizes, int socket);
 
 }  // namespace convoy

@@ -43,7 +43,7 @@ class WorkerPort::Impl {
     return collect(values);
   }
 
-  /// Waits for an answer of each server.
+  /// Waits for the answers of all servers.
   Assignment collect(FlatBuffer& values) {
     for (const auto& server : servers_) {
       server->answer.reset();
@@ -87,7 +87,7 @@ class WorkerPort::Impl {
     server.introduce(hello);
   }
 
-  /// Does something with a server that may be lost meanwhile.
+  /// Calls something with a server that may be lost meanwhile.
   template <class Work>
   static void guarded(ServerLine& server, const Work& work) {
     try {
@@ -111,7 +111,7 @@ class WorkerPort::Impl {
     try {
       server.send_push(parts_, words);
     } catch (const ConnectionLost&) {
-      // The reason may be in what it sent before it closed, which is read next.
+      // The reason may be in what the server sent before it closed, which is read next.
       server.stream.shut();
     }
   }
@@ -122,8 +122,8 @@ class WorkerPort::Impl {
     }
   }
 
-  /// False if all have answered. Otherwise waits_ shows which servers sent something, or
-  /// one of them has been silent for too long.
+  /// Returns false if all servers have answered. Otherwise waits_ shows which servers
+  /// sent something, or one of them has been silent for too long.
   bool wait_for_some() {
     waits_.clear();
     waited_.clear();
@@ -144,7 +144,7 @@ class WorkerPort::Impl {
       server.take_frame(values);
     } catch (const ConnectionLost& lost) {
       if (!is_over()) server.lose(lost.what());
-      server.answer = Assignment{};  // the answers of the others count
+      server.answer = Assignment{};  // the answers of the other servers count
     }
   }
 
@@ -164,7 +164,7 @@ class WorkerPort::Impl {
     });
   }
 
-  /// The assignment that follows from all answers.
+  /// Returns the assignment that follows from all answers.
   Assignment agreed() const {
     Assignment all = *servers_.front()->answer;
     for (const auto& server : servers_) {
@@ -178,15 +178,15 @@ class WorkerPort::Impl {
     try {
       server.stream.send(FrameKind::goodbye);
     } catch (const ConnectionLost&) {
-      // It is gone already.
+      // The server is gone already.
     }
   }
 
   const WorkerPortOptions options_;
   PortTraffic traffic_;
   std::vector<std::unique_ptr<ServerLine>> servers_;
-  // Kept for their memory:
-  std::vector<FrameStream::Part> parts_;  // of the frame that is sent
+  // Members to reuse their memory:
+  std::vector<FrameStream::Part> parts_;  // of the frame being sent
   std::vector<pollfd> waits_;
   std::vector<ServerLine*> waited_;  // the servers of waits_
 };

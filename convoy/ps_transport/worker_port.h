@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WorkerPort: how a worker reaches the parameter servers, each of which has a range of
-// the values.
+// WorkerPort: a worker's connections to the parameter servers, each of which has a range
+// of the values.
 //
 //   Assignment next = port.join(values);
 //   while (!next.over) {
@@ -9,9 +9,9 @@
 //     next = port.push(push, sums, values);
 //   }
 //
-// A push goes to all servers before any answer is read, so that servers may wait for each
-// other. If they do not agree on the batch that is next (the worker before this one died
-// between two of them) the earliest is done again; servers that have had it ignore it.
+// A push is sent to all servers before any answer is read, so that servers may wait for
+// each other. If they do not agree on the next batch (the previous worker died between
+// two sends), the earliest is computed again; servers that already have it ignore it.
 
 #pragma once
 
@@ -36,9 +36,9 @@ struct WorkerPortOptions {
   std::vector<Range> ranges;           // of the flat buffer, by server
   std::string token;
   int worker = 0;
-  std::size_t statistics = 0;    // floats of what batch norms found
-  std::size_t partials = 1;      // sums in a push, of either
-  std::size_t microbatches = 1;  // losses in a push
+  std::size_t statistics = 0;    // floats of the batch statistics
+  std::size_t partials = 1;      // sums per push, of gradients and of statistics
+  std::size_t microbatches = 1;  // losses per push
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // for any answer
 };
 
@@ -50,20 +50,20 @@ struct PushedSums {
 class WorkerPort {
  public:
   /// Connects to all servers. Throws PeerError, which names the server, if one does not
-  /// answer, InputError of kind `admission` if it refuses, of kind `settings` if it
+  /// answer; InputError of kind `admission` if it refuses, of kind `settings` if it
   /// expects other sizes.
   explicit WorkerPort(const WorkerPortOptions& options);
   ~WorkerPort();
   WorkerPort(const WorkerPort&) = delete;
   WorkerPort& operator=(const WorkerPort&) = delete;
 
-  /// Once, first. Fetches the values, unless nothing is left to do.
+  /// Called once, first. Fetches the values, unless nothing is left to compute.
   Assignment join(FlatBuffer& values);
 
-  /// Sends gradients to all servers, statistics to the first, and fetches values.
+  /// Sends gradients to all servers and statistics to the first, and fetches values.
   /// `push.version` is filled in for each server. Waits as long as the servers live.
-  /// Throws PeerError that names the server which is lost, InputError of kind `admission`
-  /// if the push is refused. If the run is over for one server, it is over.
+  /// Throws PeerError that names the lost server, InputError of kind `admission` if the
+  /// push is refused. If the run is over for one server, it is over.
   Assignment push(Push push, const PushedSums& sums, FlatBuffer& values);
 
   std::uint64_t bytes_sent() const;

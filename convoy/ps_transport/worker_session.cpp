@@ -24,12 +24,12 @@ using std::chrono::milliseconds;
 constexpr auto kToSayHello = std::chrono::seconds(5);
 constexpr std::uint64_t kLeastBeat = 10, kMostBeat = 5000;  // milliseconds
 
-/// Ends a session: no worker sends what was received.
+/// Ends a session because of an invalid message.
 struct Rejected {
   Rejection why;
 };
 
-/// The hello that the server expects of that worker.
+/// Returns the hello that the server expects from that worker.
 HelloBody expected_hello(const ServerPortOptions& options, const HelloBody& hello) {
   HelloBody expected = hello;
   expected.gradients = options.gradients;
@@ -50,7 +50,8 @@ std::string sizes_of(const HelloBody& hello) {
 
 void check_magic(const FrameHead& head) {
   if (head.magic == kFrameMagic) return;
-  throw Rejected{{.found = "what is no message", .expected = "a worker's message"}};
+  throw Rejected{
+      {.found = "something other than a message", .expected = "a worker's message"}};
 }
 
 void check_length(const FrameHead& head, std::uint64_t expected, const char* what) {
@@ -114,7 +115,7 @@ void WorkerSession::run() {
   done_ = true;
 }
 
-/// Makes the peer the holder of a slot.
+/// Gives the peer a slot.
 void WorkerSession::admit() {
   sizes_ = receive_hello();
   const int worker = static_cast<int>(sizes_.worker);
@@ -162,8 +163,8 @@ void WorkerSession::serve() {
   }
 }
 
-/// Waits for something to send or to read, or the time for a beat. True if there is
-/// something to read: that is first, since it may be the end.
+/// Waits for something to send or to read, or for the next beat. Returns true if there is
+/// something to read, which has priority because it may be the end.
 bool WorkerSession::wait_for_worker() {
   std::array<pollfd, 2> waits{{{stream_.socket(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
   const int limit = owes_ ? static_cast<int>(beat_.count()) : -1;
@@ -176,7 +177,7 @@ bool WorkerSession::wait_for_worker() {
   return waits[0].revents != 0;
 }
 
-/// False if it was the last.
+/// Returns false if it was the last message.
 bool WorkerSession::take_frame() {
   const FrameHead head = stream_.receive_head();
   check_magic(head);
@@ -201,13 +202,13 @@ void WorkerSession::take_push(bool shared) {
   push.microbatches.resize(sizes_.microbatches);
   stream_.receive(std::as_writable_bytes(std::span(push.microbatches)));
   shares_ = shared;
-  if (!shares_) shared_.reset();  // it was not found
+  if (!shares_) shared_.reset();  // the worker could not open it
   receive_numbers();
   owes_ = true;
   context_.slots.deposit(worker_, std::move(push), shared_);
 }
 
-/// What is shared is there already, and stays there.
+/// Shared numbers are used in place.
 void WorkerSession::receive_numbers() {
   const auto gradients = std::as_writable_bytes(context_.slots.gradients(worker_));
   const auto statistics = std::as_writable_bytes(context_.slots.statistics(worker_));

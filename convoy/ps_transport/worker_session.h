@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// WorkerSession: a server's connection to one worker, with a thread of its own. Internal
-// to ServerPort.
+// WorkerSession: a server's connection to one worker, with its own thread. Internal to
+// ServerPort.
 //
-// The peer has proved the token. With its hello it becomes the holder of a worker's slot:
-// its pushes are read to where the slot wants them, and it is sent what the slot has for
-// it. While a worker waits for an answer it is sent beats, so that it knows that the
-// server lives.
+// The peer has proved the token. With its hello it takes a worker's slot: its pushes are
+// received into the slot's memory, and the slot's answers are sent to it. While a worker
+// waits for an answer it is sent beats, so that it knows that the server is alive.
 
 #pragma once
 
@@ -34,22 +33,22 @@ struct SessionContext {
 
 class WorkerSession {
  public:
-  /// Begins to serve at once. Throws std::system_error if the system has no thread or no
-  /// descriptor for it.
+  /// Starts to serve. Throws std::system_error if the system has no thread or descriptor
+  /// for it.
   WorkerSession(ProvenPeer peer, const SessionContext& context);
-  /// Cuts it, and waits for its end.
+  /// Cuts the session, and waits for its end.
   ~WorkerSession();
   WorkerSession(const WorkerSession&) = delete;
   WorkerSession& operator=(const WorkerSession&) = delete;
 
   // Any thread may call these.
 
-  /// Whether it has ended.
+  /// Whether the session has ended.
   bool is_done() const { return done_; }
   void wake();
-  /// Ends the session soon, for that reason, a text that is never freed.
+  /// Ends the session soon. `why` must be a string literal.
   void cut(const char* why);
-  /// Begins to find out whether the worker is still there.
+  /// Starts to find out whether the worker is alive.
   void probe();
   /// Whether data or an acknowledgement was received since probe().
   bool shows_life() const;
@@ -79,13 +78,13 @@ class WorkerSession {
   std::atomic<Probe> probe_ = Probe::none;
   std::atomic<std::uint64_t> received_at_probe_ = 0;
 
-  // For the thread alone, once it runs.
+  // Used by the thread only, once it runs.
   int worker_ = -1;
   HelloBody sizes_;
   std::shared_ptr<SharedNumbers> shared_;  // if the worker is on this machine
-  bool shares_ = false;                    // whether its last push was shared
+  bool shares_ = false;                    // whether the last push was shared
   std::chrono::milliseconds beat_{1000};
-  bool owes_ = true;  // an answer
+  bool owes_ = true;  // whether an answer is due
 
   std::thread thread_;
 };

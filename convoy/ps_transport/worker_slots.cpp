@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kToShowLife = std::chrono::seconds(2);  // of a slot's holder
-constexpr auto kToEnd = std::chrono::seconds(2);       // of a session that was cut
-constexpr auto kLook = milliseconds(5);
+constexpr auto kProbeTimeout = std::chrono::seconds(2);  // for a slot's holder
+constexpr auto kEndGrace = std::chrono::seconds(2);      // for a session that was cut
+constexpr auto kPollInterval = milliseconds(5);
 
 }  // namespace
 
@@ -62,7 +62,7 @@ Arrival WorkerSlots::take(std::deque<Queued>::iterator queued) {
   return std::move(first.arrival);
 }
 
-/// Whether the server has seen something of the session that is there, and not answered.
+/// Whether the server has seen an arrival of the current session and not answered it.
 bool WorkerSlots::may_answer(const Slot& slot) const {
   return slot.holder && slot.seen == slot.session && slot.owes;
 }
@@ -78,7 +78,7 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
     if (!may_answer(slot)) return;
     shared = slot.shared;
   }
-  // They are not read before there is an answer: the copy delays no other session.
+  // The worker reads them only after the answer, so the copy delays no other session.
   std::ranges::copy(values, shared ? shared->values().data() : slot.values.data());
   const std::lock_guard lock(mutex_);
   slot.owes = false;
@@ -131,22 +131,22 @@ bool WorkerSlots::enter(int worker, WorkerSession& session) {
   return true;
 }
 
-/// A worker that died and was started again may join before the end of its old connection
-/// was read, or before its old host is found to have vanished. So the holder is tested.
+/// A worker that died and was restarted may join before the end of its old connection was
+/// read, or before its old host is known to have vanished. So the holder is probed.
 bool WorkerSlots::wait_until_free(std::unique_lock<std::mutex>& lock, Slot& slot) {
   if (!slot.holder) return true;
   const std::uint64_t tested = slot.session;
-  const Steady::time_point patience = Steady::now() + kToShowLife;
+  const Steady::time_point patience = Steady::now() + kProbeTimeout;
   bool was_cut = false;
   slot.holder->probe();
   while (slot.holder) {
     if (slot.session != tested || (!was_cut && slot.holder->shows_life())) return false;
     const Steady::time_point now = Steady::now();
-    if (now > patience + kToEnd) return false;
+    if (now > patience + kEndGrace) return false;
     if (now > patience && !std::exchange(was_cut, true)) {
       slot.holder->cut("it sent nothing, and another process took its place");
     }
-    released_.wait_for(lock, kLook);
+    released_.wait_for(lock, kPollInterval);
   }
   return true;
 }

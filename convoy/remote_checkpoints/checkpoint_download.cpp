@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestManifest = 16 << 20;
-constexpr std::size_t kMostRuns = 50;  // that are searched for a pointer
+constexpr std::size_t kMostRuns = 50;  // maximum number of runs searched for a pointer
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -35,14 +35,14 @@ InputError nothing_there(const S3Location& place, const std::string& found,
            .hint = hint}};
 }
 
-/// What was asked for: a checkpoint by its step, or by its role in a run.
+/// What was requested: a checkpoint by its step, or by its role in a run.
 struct Target {
   S3Location run;
   CheckpointRole role = CheckpointRole::last;
   std::string step_name{};
 };
 
-/// "120" as "00000120", as a run's folder has it.
+/// Converts "120" to "00000120", as in a run's folder.
 std::string full_step_name(const std::string& step) {
   return step.size() < 8 ? std::string(8 - step.size(), '0') + step : step;
 }
@@ -62,7 +62,8 @@ Target target_of(const S3Location& from) {
   return target;
 }
 
-/// The name that the run's pointer names, or nothing if it has none.
+/// Returns the checkpoint that the run's pointer names, or nothing if there is no
+/// pointer.
 std::optional<std::string> follow_pointer(S3Client& client, const Target& target) {
   const S3Location pointer = pointer_place(target.run, target.role);
   const auto found = client.get_bytes(pointer, kLargestPointer);
@@ -78,7 +79,7 @@ std::vector<std::string> folders_or_none(S3Client& client, const S3Location& pla
   return {};
 }
 
-/// The targets among the folders below the one that was named.
+/// Returns the targets among the folders below the named one.
 std::vector<Target> runs_below(S3Client& client, const Target& target) {
   std::vector<Target> runs;
   const std::vector<std::string> names = folders_or_none(client, target.run);
@@ -100,10 +101,11 @@ Target only_run_below(S3Client& client, const Target& target) {
   const std::vector<Target> runs = runs_below(client, target);
   if (runs.size() == 1) return runs.front();
   if (runs.empty()) {
-    throw nothing_there(target.run,
-                        "no " + pointer_place({.bucket = ""}, target.role).key +
-                            ", here or in a folder below",
-                        "check bucket, prefix and run; a half upload has no pointer");
+    throw nothing_there(
+        target.run,
+        "no " + pointer_place({.bucket = ""}, target.role).key +
+            ", here or in a folder below",
+        "check bucket, prefix and run; an unfinished upload has no pointer");
   }
   std::vector<std::string> names;
   for (const Target& run : runs) names.push_back(run.run.name());

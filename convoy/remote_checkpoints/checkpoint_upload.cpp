@@ -26,7 +26,7 @@ void refuse_damage(const OpenCheckpoint::File& file) {
   throw InputError(
       InputKind::data,
       {.where = file.content.path(),
-       .found = fmt::format("{} bytes with another SHA-256", file.content.size()),
+       .found = fmt::format("{} bytes with a different SHA-256", file.content.size()),
        .expected = fmt::format("the {} bytes that the manifest names", file.entry.bytes),
        .hint = "the file was damaged or changed: it is not uploaded"});
 }
@@ -45,8 +45,8 @@ There look(S3Client& client, const S3Location& manifest, const std::string& text
   return There::other;  // larger, or damaged
 }
 
-/// Without its manifest a folder is no checkpoint, whatever points at it: so it goes
-/// first if the files are about to change.
+/// A folder without its manifest is not a checkpoint, whatever points to it: so the
+/// manifest is removed first if the files are about to change.
 void upload_files(S3Client& client, const S3Location& place,
                   const OpenCheckpoint& checkpoint, There before) {
   for (const auto& file : checkpoint.files) refuse_damage(file);
@@ -103,7 +103,7 @@ void check_upload(S3Client& client, const S3Location& run) try {
   // not list.
   if (error.code() != "AccessDenied") throw;
 } catch (const InputError&) {
-  // There is an object of another kind, which an upload will replace.
+  // There is another kind of object, which an upload will replace.
 }
 
 }  // namespace convoy

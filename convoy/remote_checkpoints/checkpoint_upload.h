@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CheckpointUpload: a checkpoint's folder to object storage, its pointer last.
+// CheckpointUpload: uploads a checkpoint's folder to object storage, the pointer last.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace convoy {
 
-/// A checkpoint whose files are held open: it can be uploaded although its folder is
-/// gone.
+/// A checkpoint whose files are held open, so that it can be uploaded after its folder
+/// was removed.
 struct OpenCheckpoint {
   struct File {
     ManifestFile entry;
@@ -35,15 +35,15 @@ struct OpenCheckpoint {
 /// Throws InputError of kind `storage` or `data`.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& folder);
 
-/// Uploads the files, the manifest and then the pointer. If the same checkpoint is there
-/// already, only the pointer. Returns how many bytes of files went up.
+/// Uploads the files, the manifest and then the pointer; only the pointer if the same
+/// checkpoint is already there. Returns the number of uploaded bytes of files.
 ///
-/// Throws S3Error; InputError of kind `data` if a local file is not as its manifest says:
-/// then nothing of it went up.
+/// Throws S3Error; InputError of kind `data` if a local file does not match its manifest:
+/// then nothing of that file was uploaded.
 std::uint64_t upload_checkpoint(S3Client& client, const S3Location& run,
                                 const OpenCheckpoint& checkpoint, CheckpointRole role);
 
-/// Asks the server for the run's pointer, to learn before a long run that it cannot be
+/// Requests the run's pointer, to find out before a long run whether the server cannot be
 /// reached, refuses the key or has no such bucket. Changes nothing. Throws S3Error.
 void check_upload(S3Client& client, const S3Location& run);
 

@@ -18,7 +18,7 @@ InputError damaged(const std::string& where, const std::string& found) {
           {.where = where, .found = found, .expected = kExpected, .hint = kHint}};
 }
 
-/// No way out of the folder, nothing hidden, not the manifest itself.
+/// The name must not leave the folder, be hidden, or be the manifest itself.
 bool is_file_name(const std::string& name) {
   return !name.empty() && name.size() <= 200 && name.front() != '.' &&
          name != kManifestName &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The manifest of a checkpoint, as far as moving one needs it: which files, how large,
-// with which digests.
+// The manifest of a checkpoint, as far as uploads and downloads need it: names, sizes and
+// digests of its files.
 //
 //   {"files": {"model.safetensors": {"bytes": 123, "sha256": "..."}, ...}, ...}
 
@@ -22,8 +22,8 @@ struct ManifestFile {
   std::string sha256;
 };
 
-/// Throws InputError of kind `data`, naming `where`, if it is no manifest, or names a
-/// file that cannot be one of a checkpoint's folder.
+/// Throws InputError of kind `data`, naming `where`, if it is not a manifest, or contains
+/// an invalid file name.
 std::vector<ManifestFile> parse_manifest(std::string_view text, const std::string& where);
 
 }  // namespace convoy

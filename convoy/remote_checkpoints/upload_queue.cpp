@@ -15,13 +15,13 @@
 namespace convoy {
 namespace {
 
-// Of the time that finish() is given, for an exchange to notice that it is cancelled and
-// for giving up parts at the server. It takes at most half of it.
+// Part of finish()'s time that is reserved for cancelling an exchange and aborting
+// multipart uploads at the server. It is at most half of that time.
 constexpr double kTidyingSeconds = 4;
 
 std::size_t index(CheckpointRole role) { return static_cast<std::size_t>(role); }
 
-/// An error's text has several lines, and columns.
+/// Joins the lines and columns of an error's text.
 std::string joined_lines(const std::string& text) {
   std::string line;
   for (const char c : text) {
@@ -35,7 +35,7 @@ std::string joined_lines(const std::string& text) {
 std::string uploaded(const OpenCheckpoint& checkpoint, std::uint64_t bytes,
                      double seconds, const S3Location& run) {
   const std::string amount = bytes == 0
-                                 ? "was there"
+                                 ? "already there"
                                  : fmt::format("{:.1f} MB in {:.1f} s",
                                                static_cast<double>(bytes) / 1e6, seconds);
   return fmt::format("uploaded {} ({}) to {}", checkpoint.name, amount,
@@ -79,7 +79,7 @@ void UploadQueue::wait_for(double seconds, const Condition& holds) {
   changed_.wait_for(lock, std::chrono::duration<double>(seconds), holds);
 }
 
-/// Waiting uploads are dropped, and the running one is cancelled.
+/// Drops waiting uploads, and cancels the running one.
 void UploadQueue::close() {
   std::string given_up;
   {
@@ -130,7 +130,7 @@ void UploadQueue::work() {
   changed_.notify_all();
 }
 
-/// If both roles wait, they take turns: neither starves the other.
+/// If both roles wait, they take turns, so that neither starves.
 std::optional<std::pair<CheckpointRole, OpenCheckpoint>> UploadQueue::take_next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return is_closed_ || waiting_[0] || waiting_[1]; });
@@ -144,18 +144,18 @@ std::optional<std::pair<CheckpointRole, OpenCheckpoint>> UploadQueue::take_next(
 }
 
 void UploadQueue::note_sent(std::uint64_t bytes) {
-  going_.sent += bytes;
-  if (going_.since_message.seconds() < options_.progress_seconds) return;
-  going_.since_message.restart();
-  say(fmt::format("uploading {}: {:.1f} of {:.1f} MB", going_.name,
-                  static_cast<double>(going_.sent) / 1e6,
-                  static_cast<double>(going_.bytes) / 1e6));
+  current_.sent += bytes;
+  if (current_.since_message.seconds() < options_.progress_seconds) return;
+  current_.since_message.restart();
+  say(fmt::format("uploading {}: {:.1f} of {:.1f} MB", current_.name,
+                  static_cast<double>(current_.sent) / 1e6,
+                  static_cast<double>(current_.bytes) / 1e6));
 }
 
 void UploadQueue::upload(S3Client& client, const OpenCheckpoint& checkpoint,
                          CheckpointRole role) try {
   const Stopwatch watch;
-  going_ = {.name = checkpoint.name, .bytes = checkpoint.bytes(), .since_message = {}};
+  current_ = {.name = checkpoint.name, .bytes = checkpoint.bytes(), .since_message = {}};
   const std::uint64_t bytes = upload_checkpoint(client, options_.run, checkpoint, role);
   set_error(role, "");
   say(uploaded(checkpoint, bytes, watch.seconds(), options_.run));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// UploadQueue: checkpoints go to object storage in the background, while training goes
-// on.
+// UploadQueue: uploads checkpoints to object storage in the background, while training
+// continues.
 //
 //   UploadQueue queue({.access = find_s3_access(), .run = upload / run_name, ...});
-//   queue.submit(folder, CheckpointRole::last);   // as often as there is one
+//   queue.submit(folder, CheckpointRole::last);   // for every checkpoint
 //   queue.finish(deadline);                       // at the end of the run
 //
-// Nobody waits for it but finish(). Nothing that fails here is an exception: it is a
-// message and last_error(), and the local checkpoint is as it was.
+// Only finish() waits for uploads. Failures are not exceptions, but messages and
+// last_error(); local checkpoints are not affected.
 
 #pragma once
 
@@ -33,11 +33,11 @@ namespace convoy {
 struct UploadQueueOptions {
   S3Access access;
   S3Location run;                // <prefix>/<run name>
-  S3Options transfer{};          // its `cancel` and callbacks are the queue's own
-  double progress_seconds = 10;  // from one message of how far it is to the next
+  S3Options transfer{};          // the queue sets `cancel` and the callbacks
+  double progress_seconds = 10;  // interval of progress messages
 
-  /// Hears in one line what went up, or why not. From the queue's thread, and from
-  /// that of submit(), but never from two at once. Must not throw.
+  /// Called with one line about each upload or failure, by the queue's thread or that of
+  /// submit(), never by two at once. Must not throw.
   std::function<void(const std::string&)> on_message{};
 };
 
@@ -46,23 +46,22 @@ class UploadQueue {
  public:
   explicit UploadQueue(UploadQueueOptions options);
 
-  /// Cancels what is under way, within three seconds, and what waits.
+  /// Cancels running and waiting uploads, within three seconds.
   ~UploadQueue();
   UploadQueue(const UploadQueue&) = delete;
   UploadQueue& operator=(const UploadQueue&) = delete;
 
   /// Opens the checkpoint's files, so that its folder may be removed from now on, and
-  /// returns. One of the same role that still waits makes room for it.
+  /// returns. Replaces a waiting checkpoint of the same role.
   void submit(const std::filesystem::path& folder, CheckpointRole role);
 
-  /// Waits until all is uploaded, then cancels what is not, all within `seconds` (the
-  /// last few of which are for tidying up at the server). Returns whether the newest of
-  /// each role is there. After it the queue takes nothing more. If there was no time for
-  /// tidying up, the destructor waits for that.
+  /// Waits until everything is uploaded, then cancels the rest, all within `seconds` (the
+  /// last few of which are reserved for cleaning up at the server). Returns whether the
+  /// newest checkpoint of each role was uploaded. Afterwards the queue accepts nothing
+  /// more. If there was no time to clean up, the destructor waits for that.
   bool finish(double seconds);
 
-  /// The newest failure of a role that has not been made good by a later upload; "" if
-  /// all is well.
+  /// The latest failure of a role that no later upload has repaired; "" if there is none.
   std::string last_error() const;
 
  private:
@@ -80,7 +79,7 @@ class UploadQueue {
 
   const UploadQueueOptions options_;
   std::stop_source cancel_;
-  mutable std::mutex mutex_;  // guards all below but the thread
+  mutable std::mutex mutex_;  // protects all members below except the thread
   std::condition_variable changed_;
   std::array<std::optional<OpenCheckpoint>, kRoles> waiting_;
   std::array<std::string, kRoles> errors_;
@@ -90,12 +89,12 @@ class UploadQueue {
   bool has_ended_ = false;
   std::mutex message_mutex_;
 
-  /// What goes up now. The thread's own.
+  /// The current upload. Used by the thread only.
   struct Going {
     std::string name;
     std::uint64_t bytes = 0, sent = 0;
     Stopwatch since_message;
-  } going_;
+  } current_;
   std::thread thread_;
 };
 

@@ -23,7 +23,7 @@ std::vector<std::byte> FileStore::get(const std::string& key,
   const Stopwatch watch;
   while (!std::filesystem::exists(path)) {
     if (watch.seconds() * 1000 >= static_cast<double>(timeout.count())) {
-      throw PeerError(kAnyRank, "nobody wrote " + path.string());
+      throw PeerError(kAnyRank, "no process wrote " + path.string());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -2,7 +2,8 @@
 //
 // FileStore: a KeyValueStore in a folder, for processes that share a file system.
 //
-// A value is a file, whole under its name or absent. Who can read the folder can join.
+// A value is a file, complete under its name or absent. Any process that can read the
+// folder can join.
 
 #pragma once
 
@@ -14,7 +15,7 @@ namespace convoy {
 
 class FileStore final : public KeyValueStore {
  public:
-  /// Requires: an existing folder, empty before the first rank comes.
+  /// Requires: an existing folder that is empty before the first rank starts.
   explicit FileStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   void set(const std::string& key, std::span<const std::byte> value) override;

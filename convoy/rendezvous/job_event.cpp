@@ -19,11 +19,11 @@ constexpr const char* kSilentPrefix = "job/silent/";
 constexpr const char* kNodeDonePrefix = "job/done/";
 constexpr const char* kReportedPrefix = "job/reported/";
 
-/// An entry's key behind its prefix, and its value.
+/// Splits an entry into its key after the prefix, and its value.
 struct Content {
   std::string name, text;
 
-  /// 2 of "rank 2" and of "node 2".
+  /// Returns 2 for "rank 2" and for "node 2".
   int number() const {
     const std::size_t space = name.find(' ');
     return space == std::string::npos ? 0 : std::atoi(name.c_str() + space);
@@ -31,7 +31,7 @@ struct Content {
   PeerKind kind() const {
     return name.starts_with("node ") ? PeerKind::launcher : PeerKind::rank;
   }
-  /// A value is a number, or a number, a space and a text.
+  /// Parses a value: a number, or a number, a space and a text.
   int first() const { return std::atoi(text.c_str()); }
   std::string rest() const {
     const std::size_t space = text.find(' ');

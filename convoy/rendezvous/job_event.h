@@ -2,7 +2,8 @@
 //
 // JobEvent: what a launcher or a rank learns about its job. Ranks, launchers and the
 // rendezvous publish events as entries of the job's store, below kJobPrefix; a session
-// that watches them gets them decoded. The keys and the encoding are known here alone.
+// that watches them receives them decoded. Only this file knows the keys and the
+// encoding.
 
 #pragma once
 
@@ -20,10 +21,11 @@ inline constexpr const char* kJobPrefix = "job/";  // of all events
 inline constexpr const char* kCompleteKey = "job/complete";
 inline constexpr const char* kFailedKey = "job/failed";
 inline constexpr const char* kLostPrefix = "job/lost/";
-/// No event: + hash of a message: which rank prints it.
+/// Not an event: this prefix and the hash of a message make the key that decides which
+/// rank prints it.
 inline constexpr const char* kSaidPrefix = "said/";
 
-/// Why a job ends, and with which code, on all of its machines.
+/// Why a job ends, and with which exit code, on all machines.
 struct JobOutcome {
   ExitCode code = ExitCode::rank_failed;
   std::string text;
@@ -32,31 +34,31 @@ struct JobOutcome {
 /// All ranks have joined.
 struct JobComplete {};
 
-/// The job has failed. The first outcome that is proposed counts.
+/// The job has failed. The first proposed outcome counts.
 struct JobFailed {
   JobOutcome outcome;
 };
 
-/// A signal that all ranks get.
+/// A signal that is sent to all ranks.
 struct StopSignal {
   int signal = 0;
 };
 
-/// The run has a folder for its files.
+/// The run's folder exists.
 struct RunStarted {
   std::string folder;
 };
 
-/// All parameter servers have ended well.
+/// All parameter servers have ended successfully.
 struct ServersDone {};
 
-/// A worker died too often and is not started again.
+/// A worker died too often and is not restarted.
 struct WorkerGivenUp {
   int rank = 0;
   std::string end;  // how it ended, and that it is given up
 };
 
-/// No data was received from an elastic rank for too long; its process may still exist.
+/// Nothing was received from an elastic rank for too long; its process may still exist.
 struct RankSilent {
   int rank = 0, pid = 0;
 };
@@ -71,8 +73,8 @@ struct NodeDone {
 struct SessionLost {
   PeerKind kind = PeerKind::rank;
   int number = 0;       // the rank, or the launcher's node
-  bool silent = false;  // it is still open, but no data was received for too long
-  std::string text;     // which, where, how: a sentence
+  bool silent = false;  // still open, but nothing was received for too long
+  std::string text;     // a sentence that says which, where and how
 };
 
 /// A rank reports that another one does not answer it.
@@ -86,7 +88,7 @@ struct ServiceLost {
   std::string why;
 };
 
-/// The rendezvous on this node logs a line. Not an entry of the store.
+/// A log line of the rendezvous on this node. Not an entry of the store.
 struct ServiceLine {
   std::string text;
 };
@@ -99,7 +101,7 @@ struct StoreEntry {
   std::string key, value;
 };
 
-/// The entry that publishes an event.
+/// Returns the entry that publishes an event.
 StoreEntry entry_of(const JobComplete& event);
 StoreEntry entry_of(const JobFailed& event);
 StoreEntry entry_of(const StopSignal& event);
@@ -111,7 +113,7 @@ StoreEntry entry_of(const NodeDone& event);
 StoreEntry entry_of(const SessionLost& event);
 StoreEntry entry_of(const PeerReported& event);
 
-/// The event that an entry publishes, if it publishes one.
+/// Returns the event that an entry publishes, if it publishes one.
 std::optional<JobEvent> decode_job_event(const std::string& key,
                                          std::span<const std::byte> value);
 

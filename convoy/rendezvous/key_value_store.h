@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KeyValueStore: where the ranks of a job leave what others need to find them.
+// KeyValueStore: where the ranks of a job publish what the others need to connect.
 //
-// Small things only (addresses, names), written once and read when a Comm is connected,
-// never in a step. All ranks of a job, and nobody else, share one.
+// Values are small (addresses, names), written once and read when a Comm connects, never
+// during a step. All ranks of a job, and no other processes, share one store.
 
 #pragma once
 
@@ -21,8 +21,8 @@ class KeyValueStore {
 
   virtual void set(const std::string& key, std::span<const std::byte> value) = 0;
 
-  /// The key's value, as soon as it is set.
-  /// Throws PeerError if it is not within `timeout`.
+  /// Waits for the key to be set, and returns its value. Throws PeerError if it is not
+  /// within `timeout`.
   virtual std::vector<std::byte> get(const std::string& key,
                                      std::chrono::milliseconds timeout) = 0;
 };

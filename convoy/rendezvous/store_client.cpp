@@ -25,9 +25,9 @@ namespace {
 
 constexpr auto kBeat = std::chrono::seconds(1);
 constexpr auto kToClose = std::chrono::seconds(1);
-constexpr auto kMargin = std::chrono::seconds(2);  // for an answer to travel
+constexpr auto kMargin = std::chrono::seconds(2);  // for the transmission of an answer
 
-/// Reads one message and no byte more: what follows is for the session's thread.
+/// Reads exactly one message: what follows is for the session's thread.
 std::optional<Message> read_message(int socket, Steady::time_point deadline) {
   constexpr std::size_t kLength = 4;
   MessageBuffer buffer;
@@ -50,7 +50,7 @@ std::set<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The lines that `text` has and `other` has not.
+/// Returns the lines of `text` that `other` does not have.
 std::string only_in(const std::string& text, const std::string& other) {
   const std::set<std::string> others = lines_of(other);
   std::vector<std::string> lines;
@@ -131,7 +131,7 @@ void StoreClient::take(const Message& message) {
   }
   const std::lock_guard lock(mutex_);
   const auto asked = answers_.find(message.id);
-  if (asked == answers_.end()) return;  // nobody waits any more
+  if (asked == answers_.end()) return;  // the caller no longer waits
   asked->second = message;
   changed_.notify_all();
 }
@@ -168,7 +168,7 @@ std::uint32_t StoreClient::ask(Message message) {
     message.id = next_id_++;
     answers_[message.id];
   }
-  send(message);  // a failure shows in the thread, which reads
+  send(message);  // the reading thread notices a failure
   return message.id;
 }
 
@@ -224,13 +224,13 @@ std::optional<JobOutcome> StoreClient::wait_for_outcome(
 void StoreClient::leave() {
   if (!thread_.joinable()) return;
   leaving_ = true;
-  const bool said = send({.kind = MessageKind::leave});
+  const bool sent = send({.kind = MessageKind::leave});
   end_thread();
-  if (said) await_close();
+  if (sent) await_close();
 }
 
-/// Reads until the service has closed the connection, too. A connection that is closed
-/// with something unread is reset, and the other side would not see our leave.
+/// Reads until the service has closed the connection too. Closing a connection with
+/// unread data would reset it, and the other side would not see the leave.
 void StoreClient::await_close() {
   const Steady::time_point deadline = Steady::now() + kToClose;
   std::array<std::byte, 1 << 14> unread;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StoreClient: a session with the rendezvous, and the store that comes with it.
+// StoreClient: a session with the rendezvous, which also is a KeyValueStore.
 //
-// A thread of its own sends every second that this process lives and at which step it is,
-// and receives events. When the job has failed, or the service is gone, every get() that
-// waits ends at once.
+// Its thread sends a heartbeat with the current step every second, and receives events.
+// When the job has failed, or the service is gone, every waiting get() ends at once.
 
 #pragma once
 
@@ -32,10 +31,11 @@ struct StoreClientOptions {
   int port = 0;
   std::string token;
   Hello hello;           // its settings_hash is filled in
-  std::string settings;  // "name=value" a line
+  std::string settings;  // one "name=value" per line
   std::chrono::milliseconds timeout = std::chrono::seconds(300);  // to be admitted
-  std::chrono::milliseconds silence = std::chrono::seconds(60);   // of the service
-  /// A watched event, or ServiceLost, after which there are no more. Called by the
+  /// Of the service, after which it is lost.
+  std::chrono::milliseconds silence = std::chrono::seconds(60);
+  /// Called with a watched event, or with ServiceLost, which is the last one, by the
   /// session's thread; must not wait for the store.
   std::function<void(const JobEvent&)> on_event = nullptr;
 };
@@ -44,11 +44,11 @@ class StoreClient : public KeyValueStore {
  public:
   /// Connects and is admitted; tries again until `timeout` if the service closes the
   /// connection or does not answer, and then throws PeerError. Throws InputError of kind
-  /// `admission` for a wrong token or place, of kind `settings` for other settings than
-  /// the job's, naming them.
+  /// `admission` for a wrong token or a rank that is taken, of kind `settings` for
+  /// settings that differ from the job's, naming them.
   explicit StoreClient(StoreClientOptions options);
 
-  /// leave().
+  /// Calls leave().
   ~StoreClient() override;
   StoreClient(const StoreClient&) = delete;
   StoreClient& operator=(const StoreClient&) = delete;
@@ -65,20 +65,22 @@ class StoreClient : public KeyValueStore {
   /// As claim(), without waiting for the answer.
   void propose(const StoreEntry& entry);
 
-  /// From now on on_event gets events whose keys begin so, also those already published.
+  /// From now on on_event receives events whose keys begin with the prefix, including
+  /// those already published.
   void watch(const std::string& prefix);
 
-  /// This rank's step, which the service gets within a second. Costs nothing.
+  /// Sets this rank's step, which the service receives within a second.
   void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
 
-  /// The outcome of the job, if it fails within that time.
+  /// Returns the outcome of the job, if it fails within that time.
   std::optional<JobOutcome> wait_for_outcome(std::chrono::milliseconds timeout);
 
-  /// Ends the session: it is no loss.
+  /// Ends the session; this is not a loss.
   void leave();
 
  private:
-  enum class AfterOutcome { stop, wait };  // whether an answer is awaited after a failure
+  /// Whether to wait for an answer after the job has failed.
+  enum class AfterOutcome { stop, wait };
 
   void greet(Steady::time_point deadline);
   void run();
@@ -98,11 +100,10 @@ class StoreClient : public KeyValueStore {
   std::atomic<bool> leaving_ = false;
   std::mutex sending_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // protects all members below
   std::condition_variable changed_;
   std::uint32_t next_id_ = 1;
-  std::map<std::uint32_t, std::optional<Message>>
-      answers_;         // requested, perhaps received
+  std::map<std::uint32_t, std::optional<Message>> answers_;  // to pending requests
   std::string broken_;  // why there will be no answer
   std::optional<JobOutcome> outcome_;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StoreConnection: one connection as the rendezvous sees it. Internal to StoreServer.
+// StoreConnection: one connection of the rendezvous. Internal to StoreServer.
 //
-// Its owner has proved the token (wire/admission.h); with its hello it becomes a member.
-// Reading and writing never wait.
+// Its peer has proved the token; with its hello it becomes a member. Reading and writing
+// never block.
 
 #pragma once
 
@@ -29,11 +29,12 @@ struct StoreConnection {
   explicit StoreConnection(ProvenPeer peer)
       : socket(std::move(peer.socket)), peer(std::move(peer.name)) {}
 
-  /// Reads what there is. False if the other side has closed, or is broken.
+  /// Reads what is available. Returns false if the other side has closed or the
+  /// connection is broken.
   bool read();
 
-  /// Writes what goes out now; the rest stays in `out`. False if it is broken, or if the
-  /// other side does not read.
+  /// Writes as much as possible; the rest stays in `out`. Returns false if the connection
+  /// is broken, or if the other side does not read.
   bool write();
 
   void send(const Message& message) { append(message, out); }
@@ -44,8 +45,8 @@ struct StoreConnection {
   Steady::time_point last_heard = Steady::now();
   MessageBuffer in;
   Bytes out;
-  Hello hello;             // of a member
-  std::uint64_t step = 0;  // of a member, as of its last message
+  Hello hello;             // if a member
+  std::uint64_t step = 0;  // if a member, as of its last message
   std::vector<Wait> waits;
   std::vector<std::string> watches;  // prefixes
 };

@@ -12,7 +12,8 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-constexpr std::size_t kFixedBytes = 1 + 4 + 8 + 2;  // of a message, after its length
+// Bytes of a message after its length, without key and value.
+constexpr std::size_t kFixedBytes = 1 + 4 + 8 + 2;
 
 template <class Number>
 void put(Number number, Bytes& out) {
@@ -21,7 +22,7 @@ void put(Number number, Bytes& out) {
   }
 }
 
-/// Requires: as many bytes are there.
+/// Requires: enough bytes are available.
 template <class Number>
 Number take(std::span<const std::byte>& bytes) {
   std::uint64_t number = 0;
@@ -38,7 +39,7 @@ void put_text(std::string_view text, Bytes& out) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-/// The text, if it is all there.
+/// Returns the text, if it is complete.
 std::optional<std::string> take_text(std::span<const std::byte>& bytes) {
   if (bytes.size() < sizeof(std::uint16_t)) return std::nullopt;
   const auto length = take<std::uint16_t>(bytes);
@@ -53,7 +54,7 @@ bool is_kind(std::uint8_t kind) {
          kind <= static_cast<std::uint8_t>(MessageKind::leave);
 }
 
-/// The message of these bytes, which follow its length.
+/// Parses a message from the bytes after its length.
 std::optional<Message> decode(std::span<const std::byte> bytes) {
   Message message;
   const auto kind = take<std::uint8_t>(bytes);
@@ -121,7 +122,7 @@ std::optional<Hello> decode_hello(std::span<const std::byte> bytes) {
   hello.pid = take<std::int32_t>(bytes);
   std::optional<std::string> host = take_text(bytes), hash = take_text(bytes);
   if (!host || !hash || !bytes.empty()) return std::nullopt;
-  hello.host = printable(*host);  // it is printed, on all machines
+  hello.host = printable(*host);  // it is printed on all machines
   hello.settings_hash = std::move(*hash);
   return hello;
 }

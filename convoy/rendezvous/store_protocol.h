@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rendezvous's messages, byte by byte. After the handshake (wire/token_proof.h) the
+// The binary messages of the rendezvous. After the handshake (wire/token_proof.h) the
 // client's first message is its hello:
 //
 //   | length u32 | kind u8 | id u32 | number u64 | key length u16 | key | value |
 //
-// Numbers are little-endian. Of a message whose length none has, nothing is read.
+// Numbers are little-endian. A message with an invalid length is not read.
 
 #pragma once
 
@@ -30,14 +30,14 @@ enum class MessageKind : std::uint8_t {
   admitted,
   refused,  // number: a Refusal; value: the reason, or the job's settings
   set,      // key, value
-  claim,    // the same, unless it is set; answered with the key's value
+  claim,    // the same unless the key is set; answered with the key's value
   get,      // key; number: milliseconds to wait for it
-  value,    // an answer to the get or claim of that id
-  absent,   // the key of the get of that id was not set in time
-  watch,    // key: a prefix; every key below it that is or becomes set is a notice
+  value,    // the answer to the get or claim with that id
+  absent,   // the key of the get with that id was not set in time
+  watch,    // key: a prefix; keys below it are sent as notices, set now or later
   notice,   // key, value
-  beat,     // the sender lives; number: a rank's step
-  leave     // a session ends that is no loss
+  beat,     // the sender is alive; number: a rank's step
+  leave     // ends a session that is not lost
 };
 
 struct Message {
@@ -50,13 +50,13 @@ struct Message {
 
 void append(const Message& message, Bytes& out);
 
-/// Bytes of a connection, taken out message by message.
+/// Received bytes of a connection, parsed message by message.
 class MessageBuffer {
  public:
   void add(std::span<const std::byte> bytes);
 
-  /// The next message, if it is all there. Sets is_bad() for what is none, or is longer
-  /// than `most`.
+  /// Returns the next message, if it is complete. Sets is_bad() for an invalid message,
+  /// or one longer than `most`.
   std::optional<Message> next(std::size_t most);
   bool is_bad() const { return bad_; }
 
@@ -72,7 +72,7 @@ enum class PeerKind : std::uint8_t { rank, launcher };
 struct Hello {
   PeerKind kind = PeerKind::rank;
   std::int32_t number = 0;  // the rank, or the launcher's node
-  std::int32_t ranks = 1;   // of the job, by its own placement
+  std::int32_t ranks = 1;   // of the job, by the peer's own placement
   std::int32_t pid = 0;
   std::string host{};
   std::string settings_hash{};
@@ -83,7 +83,7 @@ enum class Refusal : std::uint64_t { place, settings };
 Bytes encode(const Hello& hello);
 std::optional<Hello> decode_hello(std::span<const std::byte> bytes);
 
-/// "rank 2", "node 1".
+/// Formats as "rank 2", "node 1".
 std::string name_of(PeerKind kind, int number);
 
 }  // namespace convoy

@@ -13,9 +13,9 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kMostNamed = 16;  // of those missing
+constexpr std::size_t kMostNamed = 16;  // of the missing peers
 
-/// The numbers below `count` that nobody holds, each as `name` says it.
+/// Returns the names of the numbers below `count` that are not taken.
 template <class Name>
 std::string list_missing(int count, const std::map<int, Hello>& present,
                          const Name& name) {
@@ -58,7 +58,7 @@ std::optional<StoreRoster::Refused> StoreRoster::admit(const Hello& hello) {
   auto& holders = hello.kind == PeerKind::rank ? ranks_ : nodes_;
   const auto [holder, is_new] = holders.emplace(hello.number, hello);
   if (is_new) return std::nullopt;
-  return refuse(fmt::format("the place is taken by {}", describe(holder->second)));
+  return refuse(fmt::format("already taken by {}", describe(holder->second)));
 }
 
 void StoreRoster::release(const Hello& hello) {
@@ -73,7 +73,7 @@ bool StoreRoster::is_complete() const {
   return joined() == awaited() && static_cast<int>(nodes_.size()) == options_.nodes;
 }
 
-/// How many of the awaited ranks have joined.
+/// Returns how many of the required ranks have joined.
 int StoreRoster::joined() const {
   return static_cast<int>(std::distance(ranks_.begin(), ranks_.lower_bound(awaited())));
 }
@@ -99,8 +99,8 @@ std::string StoreRoster::missing_ranks() const {
                      }));
 }
 
-/// Where its node's launcher runs, if there is one. Nodes have equally many ranks, but
-/// for those that are awaited when others are elastic.
+/// Returns the host of its node's launcher, if there is one. Nodes have equally many
+/// ranks, except for the required ones if others are elastic.
 std::string StoreRoster::host_of_rank(int rank) const {
   if (options_.nodes == 0) return "";
   const int number = options_.elastic_from ? 0 : rank / (options_.ranks / options_.nodes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StoreRoster: the places of a job, and the peers that hold them.
+// StoreRoster: the ranks and nodes of a job, and the peers that hold them.
 
 #pragma once
 
@@ -14,10 +14,10 @@ namespace convoy {
 
 struct RosterOptions {
   int ranks = 1;
-  int nodes = 0;  // with our launcher on each; 0: another program started the ranks
-  std::string settings;  // of the job, "name=value" a line; no line: any will do
-  /// Ranks from this one are elastic: they may join late, leave, be lost and join again.
-  /// Those before them are node 0's.
+  int nodes = 0;  // each with convoy's launcher; 0: another program started the ranks
+  std::string settings;  // of the job, one "name=value" per line; empty: not compared
+  /// Ranks from this one on are elastic: they may join late, leave, be lost and join
+  /// again. Those before are on node 0.
   std::optional<int> elastic_from{};
 };
 
@@ -31,19 +31,19 @@ class StoreRoster {
     std::string answer;  // for the peer
   };
 
-  /// Admits a peer, or returns why not. A place is given once: a rank that has left or
-  /// was lost does not join again, unless it is elastic.
+  /// Admits a peer, or returns why not. A rank is admitted once: if it has left or was
+  /// lost, it cannot join again, unless it is elastic.
   std::optional<Refused> admit(const Hello& hello);
 
-  /// A peer that was admitted is gone. An elastic rank's place is free again.
+  /// Removes a peer that was admitted. An elastic rank can then join again.
   void release(const Hello& hello);
 
   bool is_elastic(const Hello& hello) const;
 
-  /// Whether all nodes have joined, and all ranks but elastic ones.
+  /// Whether all nodes, and all ranks except elastic ones, have joined.
   bool is_complete() const;
 
-  /// "3 of 4 ranks, missing: rank 2 (on node1)". Elastic ones do not count.
+  /// Formats as "3 of 4 ranks, missing: rank 2 (on node1)". Elastic ranks do not count.
   std::string missing() const;
 
  private:
@@ -55,13 +55,13 @@ class StoreRoster {
 
   RosterOptions options_;
   std::string settings_hash_;
-  std::map<int, Hello> ranks_, nodes_;  // that hold their place, by number
+  std::map<int, Hello> ranks_, nodes_;  // admitted, by number
 };
 
-/// "rank 2 on node1 (pid 4711)".
+/// Formats as "rank 2 on node1 (pid 4711)".
 std::string describe(const Hello& hello);
 
-/// The SHA-256 of settings lines, which is what a hello carries.
+/// The SHA-256 of settings lines, which a hello contains.
 std::string settings_hash(const std::string& settings);
 
 }  // namespace convoy

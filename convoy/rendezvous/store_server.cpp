@@ -23,15 +23,16 @@
 namespace convoy {
 namespace {
 
-constexpr int kTickMilliseconds = 200;  // how late a deadline may be noticed
+constexpr int kTickMilliseconds = 200;  // maximum delay until a deadline is noticed
 constexpr std::size_t kMostKeys = 100'000;
-constexpr std::size_t kOtherFiles = 128;  // of a process that hosts the rendezvous
+// Descriptors of the hosting process besides connections.
+constexpr std::size_t kOtherFiles = 128;
 
 double seconds(Steady::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// Descriptors for every member, as many strangers as there may be, and the rest.
+/// Reserves descriptors for all members, the maximum number of strangers, and the rest.
 void reserve_for(const RosterOptions& roster) {
   const auto members =
       static_cast<std::size_t>(roster.ranks) + static_cast<std::size_t>(roster.nodes);
@@ -41,7 +42,7 @@ void reserve_for(const RosterOptions& roster) {
 
 }  // namespace
 
-/// The thread's work. The thread alone uses all of it but the two atomics.
+/// The loop of the thread, which alone uses everything except the two atomics.
 class StoreServer::Loop {
  public:
   Loop(Descriptor listening, StoreServerOptions options)
@@ -67,7 +68,7 @@ class StoreServer::Loop {
         i = next;
       }
       look_at_the_clock();
-      // Messages to others are written at once, not when they next send something.
+      // Messages to other peers are written at once, not when those next send something.
       for (StoreConnection& connection : connections_) connection.write();
       members_ = static_cast<int>(
           std::ranges::count(connections_, true, &StoreConnection::is_member));
@@ -103,7 +104,7 @@ class StoreServer::Loop {
     if (!open || !connection->write()) closed(connection);
   }
 
-  /// False if the connection is gone.
+  /// Returns false if the connection is gone.
   bool look_at_hello(Connection connection) {
     const std::optional<Message> message = connection->in.next(kMostHello);
     if (!message) return !connection->in.is_bad() || refuse(connection, "no hello");
@@ -125,7 +126,7 @@ class StoreServer::Loop {
     return true;
   }
 
-  /// False if the connection is gone.
+  /// Returns false if the connection is gone.
   bool handle_messages(Connection connection) {
     while (const auto message = connection->in.next(kMostMessage)) {
       if (message->kind == MessageKind::leave) {
@@ -136,7 +137,7 @@ class StoreServer::Loop {
       handle(*connection, *message);
     }
     if (connection->in.is_bad()) {
-      lose(connection, "sent what is no message", /*silent=*/false);
+      lose(connection, "sent an invalid message", /*silent=*/false);
       return false;
     }
     return true;
@@ -162,7 +163,7 @@ class StoreServer::Loop {
         from.send({.kind = MessageKind::beat});
         break;
       default:
-        break;  // what only a server sends
+        break;  // only a server sends these
     }
   }
 
@@ -258,7 +259,8 @@ class StoreServer::Loop {
                     seconds(options_.join_timeout)));
   }
 
-  /// Drops a connection that is not a member's. Always false: it is gone.
+  /// Drops a connection that is not a member's. Returns false, because the connection is
+  /// gone.
   bool refuse(Connection connection, const std::string& reason) {
     connection->write();
     admission_.log_refusal(connection->peer, reason);
@@ -287,7 +289,7 @@ class StoreServer::Loop {
   }
 
   /// The other ranks continue. The launcher of an elastic rank, if there is one, reports
-  /// its death; a rank that is only silent is a process that its launcher has to end.
+  /// its death; if a rank is only silent, its launcher ends its process.
   void lose_elastic(int pid, const SessionLost& loss) {
     if (loss.silent) publish(RankSilent{loss.number, pid});
     if (loss.silent || options_.roster.nodes == 0) log(loss.text);

@@ -34,9 +34,10 @@ struct Canvas::Surface {
   Surface(int width, int height)
       : image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height)),
         pen(cairo_create(image)) {
-    // An object that could not be made has a status, and ignores what is done to it.
+    // A cairo object that could not be created has an error status, and ignores calls.
     if (cairo_status(pen) == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
-    check(cairo_status(pen) == CAIRO_STATUS_SUCCESS, "a picture of this size can be");
+    check(cairo_status(pen) == CAIRO_STATUS_SUCCESS,
+          "cairo can create a picture of this size");
   }
   ~Surface() {
     cairo_destroy(pen);
@@ -87,7 +88,7 @@ void Canvas::text(double x, double y, const std::string& text, const TextStyle& 
 }
 
 std::string Canvas::png() const {
-  check(cairo_status(surface_->pen) == CAIRO_STATUS_SUCCESS, "all could be drawn");
+  check(cairo_status(surface_->pen) == CAIRO_STATUS_SUCCESS, "drawing succeeded");
   std::string bytes;
   const cairo_status_t status =
       cairo_surface_write_to_png_stream(surface_->image, &append, &bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Canvas: rectangles and text on a white picture, and its PNG. The only file pair that
-// knows cairo.
+// Canvas: draws rectangles and text on a white picture, and encodes it as PNG. Only this
+// class uses cairo.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// Parts of red, green and blue, 0 .. 1.
+/// Fractions of red, green and blue, 0 .. 1.
 struct Colour {
   double red = 0, green = 0, blue = 0;
 };
@@ -22,8 +22,8 @@ struct TextStyle {
   double size = 13;  // in pixels
   Colour colour = kDark;
   bool bold = false;
-  double anchor = 0;   // which part of the text is left of its place: 0 none, 1 all
-  double degrees = 0;  // turned around its place, counter-clockwise
+  double anchor = 0;   // fraction of the text that is left of its position: 0 none, 1 all
+  double degrees = 0;  // rotation around its position, counter-clockwise
 };
 
 struct Box {
@@ -32,7 +32,7 @@ struct Box {
 
 class Canvas {
  public:
-  /// In pixels. Requires: both from 1 to 32767.
+  /// Size in pixels. Requires: both from 1 to 32767.
   Canvas(int width, int height);
   ~Canvas();
 
@@ -41,7 +41,7 @@ class Canvas {
   /// The text's baseline begins at (x, y). Requires: UTF-8.
   void text(double x, double y, const std::string& text, const TextStyle& style);
 
-  /// The bytes of a PNG file.
+  /// Returns the bytes of a PNG file.
   std::string png() const;
 
  private:
@@ -49,7 +49,7 @@ class Canvas {
   std::unique_ptr<Surface> surface_;
 };
 
-/// How many pixels the text is wide.
+/// Returns the width of the text in pixels.
 double text_width(const std::string& text, const TextStyle& style);
 
 }  // namespace convoy

@@ -22,8 +22,9 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 double harmonic_mean(double a, double b) { return ratio(2 * a * b, a + b); }
 
-/// The length of the UTF-8 character that `text` begins with, or 0 if it is none. Follows
-/// table 3-7 of the Unicode standard: neither overlong forms nor surrogates.
+/// Returns the length of the UTF-8 character at the beginning of `text`, or 0 if it is
+/// invalid. Follows table 3-7 of the Unicode standard: neither overlong forms nor
+/// surrogates.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -48,8 +49,8 @@ std::size_t character_length(std::string_view text) {
   return 0;
 }
 
-/// Whether a character is fit for a terminal and for XML: no control character (C0, DEL,
-/// C1) and neither U+FFFE nor U+FFFF.
+/// Whether a character can be shown on a terminal and in XML: no control character (C0,
+/// DEL, C1) and neither U+FFFE nor U+FFFF.
 bool is_plain(std::string_view character) {
   if (character.size() == 1) return character[0] >= ' ' && character[0] != 0x7F;
   if (character.size() == 2 && character[0] == '\xC2') {
@@ -58,9 +59,8 @@ bool is_plain(std::string_view character) {
   return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
 }
 
-/// A sum in the order in which NumPy adds: eight running sums within a block of 128,
-/// blocks in halves. A mean that lies between two printed numbers is then rounded as
-/// scikit-learn's is.
+/// Adds in NumPy's order: eight running sums within a block of 128, blocks by halves. So
+/// a mean that lies between two printed numbers is rounded as in scikit-learn.
 double numpy_sum(std::span<const double> values) {
   constexpr std::size_t kMicrobatches = 8, kBlock = 128;
   if (values.size() > kBlock) {
@@ -95,7 +95,7 @@ ClassScores average(const ConfusionMatrix& matrix, std::string name,
   return mean;
 }
 
-/// With blanks on the left. fmt would count some characters as two columns wide.
+/// Pads with blanks on the left. fmt would count some characters as two columns wide.
 std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, display_width(text)), ' ') + text;
 }
@@ -106,7 +106,8 @@ std::string report_row(const ClassScores& scores, std::size_t width, int digits)
                      scores.recall, digits, scores.f1, digits, scores.support);
 }
 
-/// A table whose columns are headed by `heads`; rows by class. Empty if it is too wide.
+/// Makes a table with the column heads `heads` and one row per class. Empty if it is too
+/// wide.
 std::string matrix_text(const ConfusionMatrix& matrix,
                         const std::vector<std::string>& rows,
                         const std::vector<std::string>& heads) {
@@ -128,7 +129,7 @@ std::string matrix_text(const ConfusionMatrix& matrix,
   return text;
 }
 
-/// Columns headed by numbers, and the rows by number and name.
+/// Makes a table whose columns are headed by numbers, and rows by number and name.
 std::string numbered_matrix_text(const ConfusionMatrix& matrix) {
   std::vector<std::string> rows, heads;
   const std::size_t digits = std::to_string(matrix.size() - 1).size();
@@ -261,7 +262,7 @@ std::string classification_report(const ConfusionMatrix& matrix, int digits) {
                                  "precision", "recall", "f1-score", "support");
   for (const ClassScores& scores : matrix.scores())
     text += report_row(scores, width, digits);
-  // By way of F1, whose last bit may differ from the plain quotient's.
+  // Computed as F1, whose last bit may differ from that of the plain quotient.
   const double accuracy = harmonic_mean(matrix.accuracy(), matrix.accuracy());
   text += fmt::format("\n{:>{}}  {:>9} {:>9} {:>9.{}f} {:>9}\n", "accuracy", width, "",
                       "", accuracy, digits, matrix.total());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classification: how well a classifier predicts, class by class.
+// Classification: per-class quality of a classifier.
 //
 // A ConfusionMatrix counts predictions by true class. Everything else follows from it:
 //
@@ -9,7 +9,7 @@
 //     true  cat     8    2       recall    of dog = 7 / (3 + 7), of its row
 //           dog     3    7       F1               = their harmonic mean
 //
-// A quotient whose denominator is 0 is 0.
+// A quotient with denominator 0 is 0.
 
 #pragma once
 
@@ -23,8 +23,8 @@
 
 namespace convoy {
 
-/// The text with control characters and what is no UTF-8 as '?', so that it can be shown
-/// anywhere: on a terminal, in JSON, in XML (which must escape it still).
+/// Replaces control characters and invalid UTF-8 by '?', so that the text can be shown
+/// anywhere: on a terminal, in JSON, in XML (where it still has to be escaped).
 std::string displayable(std::string_view text);
 
 /// The scores of one class, or an average over classes.
@@ -33,20 +33,20 @@ struct ClassScores {
   double precision = 0;
   double recall = 0;
   double f1 = 0;
-  std::uint64_t support = 0;  // samples that truly are of it
+  std::uint64_t support = 0;  // samples whose true class it is
 };
 
-/// Two classes that were taken for one another, in one direction.
+/// Samples of one class that were predicted as another.
 struct ConfusedPair {
   int truth;
   int predicted;
   std::uint64_t count;
-  double share;  // of the samples that truly are `truth`
+  double share;  // of the samples whose true class is `truth`
 };
 
 class ConfusionMatrix {
  public:
-  /// All zero. Keeps the names as displayable() gives them.
+  /// All counts are zero. Names are stored as displayable() returns them.
   explicit ConfusionMatrix(std::vector<std::string> classes);
 
   int size() const { return static_cast<int>(classes_.size()); }
@@ -59,22 +59,22 @@ class ConfusionMatrix {
     return counts_[at(truth, predicted)];
   }
 
-  /// All counts, a row for each true class.
+  /// All counts, one row per true class.
   std::span<const std::uint64_t> counts() const { return counts_; }
 
   std::uint64_t total() const;
   std::uint64_t correct() const;
   double accuracy() const;
 
-  /// Samples that truly are of a class; samples taken for it.
+  /// Samples of a class; samples predicted as a class.
   std::uint64_t true_count(int label) const;
   std::uint64_t predicted_count(int label) const;
 
-  /// By class.
+  /// Scores by class.
   std::vector<ClassScores> scores() const;
 
-  /// The mean over classes, each counting the same ("macro avg") or by its support
-  /// ("weighted avg").
+  /// The mean over classes, unweighted ("macro avg") or weighted by support ("weighted
+  /// avg").
   ClassScores macro_average() const;
   ClassScores weighted_average() const;
 
@@ -92,11 +92,11 @@ class ConfusionMatrix {
 /// scikit-learn's classification_report(labels=all classes, zero_division=0).
 std::string classification_report(const ConfusionMatrix& matrix, int digits = 3);
 
-/// The matrix as text, at most 100 columns wide; with too many classes for that, a line
-/// that says so.
+/// The matrix as text, at most 100 columns wide; if there are too many classes for that,
+/// one line that says so.
 std::string confusion_table(const ConfusionMatrix& matrix);
 
-/// At most `limit` pairs as text: "cat -> dog", how often, which share of all cats.
+/// At most `limit` pairs as text: "cat -> dog", the count, the share of all cats.
 std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limit = 10);
 
 /// {"accuracy", "correct", "total", "classes": [{"name", "precision", "recall", "f1",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The confusion matrix as a picture, in PNG: a heat map with a row for each true class
-// and a column for each predicted one.
+// Draws the confusion matrix as a PNG: a heat map with one row per true class and one
+// column per predicted class.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// The bytes of a PNG file. Long names are cut.
+/// Returns the bytes of a PNG file. Long names are truncated.
 std::string confusion_png(const ConfusionMatrix& matrix, const std::string& title);
 
 }  // namespace convoy

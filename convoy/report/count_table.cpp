@@ -27,7 +27,7 @@ std::span<const std::uint64_t> row_of(const CountTable& table, std::size_t row) 
       .subspan(row * table.columns.size(), table.columns.size());
 }
 
-/// Sums of rows, with commas.
+/// Returns the sums of rows, with commas.
 Names sums(const CountTable& table) {
   Names texts;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -38,7 +38,7 @@ Names sums(const CountTable& table) {
   return texts;
 }
 
-/// How wide the column of row names, a cell and the column of sums are.
+/// The widths of the column of row names, of a cell and of the column of sums.
 struct Widths {
   std::size_t side, cell, sum;
 };
@@ -50,7 +50,7 @@ Widths widths_of(const CountTable& table, const Names& heads, const Names& row_s
           .sum = 2 + std::max(std::string_view("total").size(), widest(row_sums))};
 }
 
-/// Empty if it would be too wide.
+/// Empty if the table would be too wide.
 std::string grid_text(const CountTable& table, const Names& heads,
                       const Names& row_sums) {
   const auto [side, cell, sum] = widths_of(table, heads, row_sums);
@@ -68,7 +68,7 @@ std::string grid_text(const CountTable& table, const Names& heads,
   return text;
 }
 
-/// Columns headed by numbers, and a list of what those are.
+/// Makes a table whose columns are headed by numbers, and a legend.
 std::string numbered_grid_text(const CountTable& table, const Names& row_sums) {
   Names heads;
   std::string explained;
@@ -80,7 +80,7 @@ std::string numbered_grid_text(const CountTable& table, const Names& row_sums) {
   return grid.empty() ? "" : grid + explained + "\n";
 }
 
-/// "3 (500), 17 (500), 21 (480), and 7 more", as wide as a line may be.
+/// Formats as "3 (500), 17 (500), 21 (480), and 7 more", at most one line long.
 std::string holdings(std::span<const std::uint64_t> counts, std::size_t width) {
   constexpr std::size_t kRoomForMore = 16;
   std::string text;

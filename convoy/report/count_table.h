@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of counts as text, such as samples of each label per worker.
+// Formats a table of counts as text, such as samples per label and worker.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace convoy {
 
 struct CountTable {
-  std::string row_head;               // what rows are: "worker"
-  std::vector<std::string> rows;      // their names
-  std::vector<std::string> columns;   // names of what is counted
+  std::string row_head;               // what a row is: "worker"
+  std::vector<std::string> rows;      // names of the rows
+  std::vector<std::string> columns;   // names of the columns
   std::vector<std::uint64_t> counts;  // [row][column]
 };
 
-/// A line for each row, with its counts and their sum. Where that would be more than 100
-/// columns wide, columns are headed by numbers, which are explained below; where it still
-/// is, a line lists what its row has.
+/// One line per row, with its counts and their sum. If that is more than 100 columns
+/// wide, columns are headed by numbers with a legend below; if it is still too wide, each
+/// line lists the non-zero counts of its row.
 std::string count_table_text(const CountTable& table);
 
 }  // namespace convoy

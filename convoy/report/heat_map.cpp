@@ -17,11 +17,12 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kMostCellsWithCounts = 30;
-constexpr double kMostPixels = 16000;  // of a side; a picture has fewer than 32768
-constexpr double kLeaning = 0.71;      // width of a text that leans by 45 degrees
+constexpr double kMostPixels = 16000;  // per side; a cairo picture has fewer than 32768
+// Relative width of a text that is rotated by 45 degrees.
+constexpr double kLeaning = 0.71;
 constexpr double kLegendWidth = 110;
 
-/// White to dark blue, in steps that look even; each step is darker than the last.
+/// White to dark blue, in perceptually even steps, each darker than the last.
 constexpr std::array<Colour, 6> kScale = {{{1.0, 1.0, 1.0},
                                            {0.871, 0.922, 0.969},
                                            {0.620, 0.792, 0.882},
@@ -29,8 +30,8 @@ constexpr std::array<Colour, 6> kScale = {{{1.0, 1.0, 1.0},
                                            {0.031, 0.318, 0.612},
                                            {0.031, 0.188, 0.420}}};
 
-/// By the root of the share: the mistakes of a good classifier, a few in a hundred, would
-/// be white on an even scale.
+/// Uses the square root of the share: the errors of a good classifier, a few percent,
+/// would be white on a linear scale.
 Colour colour_of(double share) {
   const double place = std::sqrt(std::clamp(share, 0.0, 1.0)) * (kScale.size() - 1);
   const auto step = std::min(static_cast<std::size_t>(place), kScale.size() - 2);
@@ -40,7 +41,7 @@ Colour colour_of(double share) {
           std::lerp(a.blue, b.blue, t)};
 }
 
-/// At most 24 characters.
+/// Truncates to 24 characters.
 std::string label_of(const std::string& name) {
   const std::string text = displayable(name);
   const std::string cut = fmt::format("{:.24}", text);
@@ -55,7 +56,7 @@ double longest_label(const std::vector<std::string>& names, double font) {
   return longest;
 }
 
-/// By the cells of the longer side.
+/// By the number of cells of the longer side.
 double cell_size(std::size_t cells) {
   if (cells <= 12) return 52;
   if (cells <= kMostCellsWithCounts) return 36;
@@ -73,7 +74,8 @@ struct Frame {
         column_label(named ? longest_label(map.columns, font) : 0),
         lean(crowded ? 90 : 45),
         left(std::ceil(56 + row_label)),
-        // A leaning name reaches up, and beyond the last column, by its part of kLeaning.
+        // A rotated name extends upwards, and beyond the last column, by kLeaning times
+        // its width.
         top(std::ceil(84 + column_label * (crowded ? 1 : kLeaning))),
         table_width(side_of(map.columns.size())),
         table_height(side_of(map.rows.size())),
@@ -87,7 +89,7 @@ struct Frame {
   double side_of(std::size_t cells) const {
     return static_cast<double>(std::max<std::size_t>(1, cells)) * cell;
   }
-  /// The middle of a cell, from the table's edge.
+  /// Returns the middle of a cell, relative to the table's edge.
   double middle_of(std::size_t index) const {
     return (static_cast<double>(index) + 0.5) * cell;
   }
@@ -155,7 +157,7 @@ void draw_row(Canvas& canvas, const Frame& frame, const HeatMap& map, std::size_
   }
 }
 
-/// The scale of colours, at the right.
+/// Draws the colour scale, on the right.
 void draw_legend(Canvas& canvas, const Frame& frame) {
   const double height = std::clamp(std::floor(frame.table_height), 60.0, 240.0);
   const double x =

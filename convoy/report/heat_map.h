@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HeatMap: a table of counts as a picture, in PNG.
+// HeatMap: draws a table of counts as a PNG.
 //
-// A cell's colour is its share of the row, from white to dark blue, so that grey print
-// keeps the order; its number is the count (left out beyond 30 rows or columns, where it
-// could not be read; names are left out where cells are smaller than letters).
+// A cell's colour is its share of the row, from white to dark blue, so that a greyscale
+// print keeps the order; its number is the count (left out beyond 30 rows or columns;
+// names are left out if cells are smaller than letters).
 
 #pragma once
 
@@ -21,7 +21,8 @@ struct HeatMap {
   std::vector<std::uint64_t> counts;  // [row][column]
 };
 
-/// The bytes of a PNG file. Long names are cut. Requires: a count for each cell.
+/// Returns the bytes of a PNG file. Long names are truncated. Requires: one count per
+/// cell.
 std::string heat_map_png(const HeatMap& map);
 
 }  // namespace convoy

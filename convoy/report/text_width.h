@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How wide texts are in a table.
+// The width of texts in a table.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace convoy {
 
 inline constexpr std::size_t kTableColumns = 100;  // of the widest table
 
-/// Columns of a terminal: one per character of UTF-8.
+/// Returns the terminal columns: one per UTF-8 character.
 inline std::size_t display_width(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));

@@ -2,17 +2,12 @@
 
 #include "convoy/run/job_session.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstdio>
+#include <memory>
 #include <thread>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
-#include "convoy/base/printable.h"
-#include "convoy/base/text.h"
 #include "convoy/comm/connect.h"
 #include "convoy/job/membership.h"
 #include "convoy/job/own_cores.h"
@@ -21,35 +16,48 @@
 namespace convoy {
 namespace {
 
-constexpr auto kToEnd = std::chrono::seconds(4);  // for a rank, when the job has failed
+constexpr auto kEndGrace =
+    std::chrono::seconds(4);  // for a rank, when the job has failed
 
-/// Prints it once per process.
-void print_outcome(const JobOutcome& outcome) {
-  static std::atomic_flag said;
-  if (!said.test_and_set()) {
-    fmt::print(stderr, "convoy: {}\n", printable(outcome.text));
+/// Reports the outcome of a job, once.
+class OutcomeReport {
+ public:
+  explicit OutcomeReport(const JobCallbacks& callbacks) : callbacks_(callbacks) {}
+
+  void report(const JobOutcome& outcome) {
+    if (!reported_.test_and_set()) callbacks_.warn(outcome.text);
   }
-}
 
-/// For ranks that have no launcher: a thread that is stuck does not keep the process.
-void end_soon(const JobOutcome& outcome) {
-  std::thread([outcome] {
-    std::this_thread::sleep_for(kToEnd);
-    print_outcome(outcome);
-    ::_exit(static_cast<int>(outcome.code));
+  void end_process(const JobOutcome& outcome) {
+    report(outcome);
+    callbacks_.end_process(outcome.code);
+  }
+
+ private:
+  const JobCallbacks callbacks_;
+  std::atomic_flag reported_;
+};
+
+/// For ranks without a launcher: a stuck thread must not keep the process alive. The
+/// thread may outlive the session.
+void end_soon(const std::shared_ptr<OutcomeReport>& report, const JobOutcome& outcome) {
+  std::thread([report, outcome] {
+    std::this_thread::sleep_for(kEndGrace);
+    report->end_process(outcome);
   }).detach();
 }
 
-MembershipOptions membership_options(const Settings& settings) {
-  return {.join = {.compared = compared_settings(settings),
-                   .timeout = milliseconds_of(settings.cluster.timeout),
-                   .silence = milliseconds_of(settings.cluster.operation_timeout),
-                   .shared_folder = settings.run.dir},
-          .log =
-              [](const std::string& line) {
-                fmt::print(stderr, "convoy: rendezvous: {}\n", printable(line));
-              },
-          .on_outcome = end_soon};
+MembershipOptions membership_options(const Settings& settings,
+                                     const JobCallbacks& callbacks,
+                                     const std::shared_ptr<OutcomeReport>& report) {
+  return {
+      .join = {.compared = compared_settings(settings),
+               .timeout = milliseconds_of(settings.cluster.timeout),
+               .silence = milliseconds_of(settings.cluster.operation_timeout),
+               .shared_folder = settings.run.dir},
+      .log = [warn = callbacks.warn](
+                 const std::string& line) { warn("rendezvous: " + line); },
+      .on_outcome = [report](const JobOutcome& outcome) { end_soon(report, outcome); }};
 }
 
 std::string own_address(const JobPlacement& placement) {
@@ -57,15 +65,15 @@ std::string own_address(const JobPlacement& placement) {
   return here ? "127.0.0.1" : local_address_towards(placement.master_address);
 }
 
-/// To the other ranks, or of a server to the other servers.
+/// Connects to the other ranks; a server connects to the other servers.
 std::unique_ptr<Comm> connect_rank(const Settings& settings,
                                    const JobPlacement& placement, KeyValueStore& store) {
   const bool has_servers = placement.servers > 0;
-  // Servers wait for workers meanwhile: the one that misses a worker is the first to
-  // report it.
+  // Servers wait for workers meanwhile; the server that misses a worker must report it
+  // first.
   const double patience = settings.cluster.operation_timeout * (has_servers ? 2 : 1);
-  // Nodes of one machine, in namespaces, count as hosts. Servers that our launcher has
-  // started are all on node 0.
+  // Nodes on one machine, in namespaces, count as separate machines. convoy's launcher
+  // starts all servers on node 0.
   const bool together = placement.nodes == 1 ||
                         (has_servers && placement.launcher_kind == LauncherKind::convoy);
   return connect({.rank = placement.rank,
@@ -78,9 +86,11 @@ std::unique_ptr<Comm> connect_rank(const Settings& settings,
 
 using MemberWork = std::function<ExitCode(const Settings&, Membership&)>;
 
-ExitCode join(Settings settings, const JobPlacement& placement, const MemberWork& work) {
+ExitCode join(Settings settings, const JobPlacement& placement,
+              const JobCallbacks& callbacks, const MemberWork& work) {
   const Environment environment = current_environment();
-  const MembershipOptions options = membership_options(settings);
+  const auto report = std::make_shared<OutcomeReport>(callbacks);
+  const MembershipOptions options = membership_options(settings, callbacks, report);
   const int threads = take_cores(placement, environment, settings.cluster.pin);
   if (settings.cluster.threads == 0) settings.cluster.threads = threads;
   Membership job(placement, environment, options);
@@ -89,10 +99,10 @@ ExitCode join(Settings settings, const JobPlacement& placement, const MemberWork
   } catch (const PeerError& error) {
     const std::optional<JobOutcome> outcome = job.report_peer_failure(error);
     if (!outcome) throw;
-    if (placement.launcher_kind != LauncherKind::convoy) print_outcome(*outcome);
+    if (placement.launcher_kind != LauncherKind::convoy) report->report(*outcome);
     return outcome->code;
   } catch (const InputError& error) {
-    if (job.is_first_to_say(error.what())) throw;
+    if (job.is_first_to_report(error.what())) throw;
     return exit_code(error.kind());
   }
 }
@@ -100,27 +110,27 @@ ExitCode join(Settings settings, const JobPlacement& placement, const MemberWork
 }  // namespace
 
 ExitCode join_and_work(const Settings& settings, const JobPlacement& placement,
-                       const RankWork& work) {
-  check(placement.servers == 0, "ranks of a job without servers are all alike");
-  return join(settings, placement, [&](const Settings& own, Membership& job) {
+                       const JobCallbacks& callbacks, const RankWork& work) {
+  check(placement.servers == 0, "the job has no servers");
+  return join(settings, placement, callbacks, [&](const Settings& own, Membership& job) {
     const std::unique_ptr<Comm> comm = connect_rank(own, placement, job.store());
     return work(own, *comm, job);
   });
 }
 
 ExitCode join_and_serve(const Settings& settings, const JobPlacement& placement,
-                        const ServeWork& work) {
-  check(placement.is_server(), "a server serves");
-  return join(settings, placement, [&](const Settings& own, Membership& job) {
+                        const JobCallbacks& callbacks, const ServeWork& work) {
+  check(placement.is_server(), "this rank is a server");
+  return join(settings, placement, callbacks, [&](const Settings& own, Membership& job) {
     const std::unique_ptr<Comm> servers = connect_rank(own, placement, job.store());
     return work(own, *servers, job, listen_on(own_address(placement), 0));
   });
 }
 
 ExitCode join_and_push(const Settings& settings, const JobPlacement& placement,
-                       const PushWork& work) {
-  check(placement.servers > 0 && !placement.is_server(), "a worker pushes");
-  return join(settings, placement, work);
+                       const JobCallbacks& callbacks, const PushWork& work) {
+  check(placement.servers > 0 && !placement.is_server(), "this rank is a worker");
+  return join(settings, placement, callbacks, work);
 }
 
 }  // namespace convoy

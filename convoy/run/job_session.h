@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a place in a job to work in it: as a rank of a job without servers, as a parameter
-// server, or as a worker of one.
+// Joins a job as a rank without parameter servers, as a parameter server, or as a worker
+// of one.
 //
 // Each of these joins the job, does the work and leaves. When a peer is lost they wait
-// for the outcome, which names it; of several ranks with the same error, one prints it.
+// for the job's outcome, which names it; if several ranks have the same error, one of
+// them throws it.
 
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "convoy/base/exit_code.h"
@@ -22,29 +24,38 @@ namespace convoy {
 
 class Membership;
 
-/// What a rank does in a job: with its settings, connected to the others, and with the
-/// store that all of them share.
+/// How a session reaches the application, which prints and exits.
+struct JobCallbacks {
+  /// Receives a message for people. Any thread may call it.
+  std::function<void(const std::string&)> warn;
+  /// Ends the process at once. Called on a separate thread if the job has failed, there
+  /// is no launcher, and the process has not ended within a few seconds.
+  std::function<void(ExitCode)> end_process;
+};
+
+/// The work of a rank, with its settings, connected to the other ranks.
 using RankWork = std::function<ExitCode(const Settings&, Comm&, Membership&)>;
 
-/// What a parameter server does: connected to the other servers, and already listening
-/// for workers. As soon as it would answer them it calls publish_server(); they wait for
+/// The work of a parameter server, connected to the other servers and already listening
+/// for workers. As soon as it can answer them it calls publish_server(); workers wait for
 /// that up to `cluster.timeout`.
 using ServeWork =
     std::function<ExitCode(const Settings&, Comm& servers, Membership&, Listener)>;
 
-/// What a worker does. When it is ready for them it asks find_servers() where they are.
+/// The work of a worker. When it is ready it gets the servers' addresses from
+/// find_servers().
 using PushWork = std::function<ExitCode(const Settings&, Membership&)>;
 
 /// Requires: a job without servers.
 ExitCode join_and_work(const Settings& settings, const JobPlacement& placement,
-                       const RankWork& work);
+                       const JobCallbacks& callbacks, const RankWork& work);
 
-/// Requires: a server's place.
+/// Requires: this rank is a server.
 ExitCode join_and_serve(const Settings& settings, const JobPlacement& placement,
-                        const ServeWork& work);
+                        const JobCallbacks& callbacks, const ServeWork& work);
 
-/// Requires: a worker's place.
+/// Requires: this rank is a worker.
 ExitCode join_and_push(const Settings& settings, const JobPlacement& placement,
-                       const PushWork& work);
+                       const JobCallbacks& callbacks, const PushWork& work);
 
 }  // namespace convoy

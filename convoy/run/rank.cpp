@@ -13,24 +13,24 @@
 namespace convoy {
 
 TrainingView with_job_callbacks(Membership& job, const TrainingView& view) {
-  TrainingView told = view;
-  told.on_folder = [&job](const std::filesystem::path& path) {
+  TrainingView reporting = view;
+  reporting.on_folder = [&job](const std::filesystem::path& path) {
     job.store().set(entry_of(RunStarted{path.string()}));
   };
-  told.on_step = [&job](std::size_t step) { job.at_step(step); };
-  return told;
+  reporting.on_step = [&job](std::size_t step) { job.at_step(step); };
+  return reporting;
 }
 
 namespace {
 
-/// As a parameter server: workers bring the gradients.
+/// Runs a parameter server.
 ExitCode join_as_server(const Settings& settings, const JobPlacement& placement,
-                        const TrainingView& view) {
+                        const JobCallbacks& callbacks, const TrainingView& view) {
   return join_and_serve(
-      settings, placement,
+      settings, placement, callbacks,
       [&](const Settings& own, Comm& servers, Membership& job, Listener listener) {
         const ServerAddress address{listener.address, listener.port};
-        const auto tell_workers = [&] {
+        const auto publish_address = [&] {
           publish_server(job.store(), servers.rank(), address);
         };
         return run_training(
@@ -38,37 +38,40 @@ ExitCode join_as_server(const Settings& settings, const JobPlacement& placement,
             server_updates({.workers = placement.workers(),
                             .token = job.token(),
                             .listener = std::make_shared<Listener>(std::move(listener)),
-                            .on_open = tell_workers}));
+                            .on_open = publish_address}));
       });
 }
 
-/// As a worker, until the servers say that the run is over. A request to stop is for them
-/// to follow, from the first moment on.
-ExitCode join_as_worker(const Settings& settings, const JobPlacement& placement) {
-  return join_and_push(settings, placement, [&](const Settings& own, Membership& job) {
-    const StopRequest stop;
-    Worker worker(own, {placement.worker(), placement.workers(), placement.servers});
-    const std::vector<ServerAddress> servers = find_servers(
-        job.store(), placement.servers, milliseconds_of(own.cluster.timeout));
-    WorkerPort port(worker.port_options(servers, job.token()));
-    return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
-  });
+/// Runs a worker until the servers say that the run is over. Requests to stop are handled
+/// by the servers, from the beginning.
+ExitCode join_as_worker(const Settings& settings, const JobPlacement& placement,
+                        const JobCallbacks& callbacks) {
+  return join_and_push(
+      settings, placement, callbacks, [&](const Settings& own, Membership& job) {
+        const StopRequest stop;
+        Worker worker(own, {placement.worker(), placement.workers(), placement.servers});
+        const std::vector<ServerAddress> servers = find_servers(
+            job.store(), placement.servers, milliseconds_of(own.cluster.timeout));
+        WorkerPort port(worker.port_options(servers, job.token()));
+        return worker.run(port, stop, [&](std::size_t step) { job.at_step(step); }).code;
+      });
 }
 
 }  // namespace
 
 ExitCode join_and_train(const Settings& settings, const JobPlacement& placement,
-                        const TrainingView& view) {
-  // Our own launcher has printed its plan; of others this is the place for it.
+                        const JobCallbacks& callbacks, const TrainingView& view) {
+  // convoy's launcher has printed its plan; for other launchers it is printed here.
   const bool by_others =
       placement.launcher_kind != LauncherKind::convoy && placement.rank == 0;
   if (by_others) view.log.launched(describe(placement));
-  if (placement.is_server()) return join_as_server(settings, placement, view);
-  if (placement.servers > 0) return join_as_worker(settings, placement);
-  return join_and_work(
-      settings, placement, [&](const Settings& own, Comm& comm, Membership& job) {
-        return run_training(own, comm, with_job_callbacks(job, view), make_local_updates);
-      });
+  if (placement.is_server()) return join_as_server(settings, placement, callbacks, view);
+  if (placement.servers > 0) return join_as_worker(settings, placement, callbacks);
+  return join_and_work(settings, placement, callbacks,
+                       [&](const Settings& own, Comm& comm, Membership& job) {
+                         return run_training(own, comm, with_job_callbacks(job, view),
+                                             make_local_updates);
+                       });
 }
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a job on several processes.
+// One rank of a job with several processes.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace convoy {
 
-/// The view of a rank whose job is told of the run's folder and of every step. The job
-/// has to outlive it.
+/// Returns a view that reports the run's folder and every step to the job, which must
+/// outlive it.
 TrainingView with_job_callbacks(Membership& job, const TrainingView& view);
 
 /// Joins the job and trains.
 ExitCode join_and_train(const Settings& settings, const JobPlacement& placement,
-                        const TrainingView& view);
+                        const JobCallbacks& callbacks, const TrainingView& view);
 
 }  // namespace convoy

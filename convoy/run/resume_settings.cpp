@@ -16,7 +16,7 @@
 namespace convoy {
 namespace {
 
-/// A run that is given another name goes on in a folder of its own.
+/// A run that is given another name continues in a new folder.
 void choose_folder(ResumeSource& source, Settings& settings) {
   const bool renamed = source.run && source.checkpoint && !settings.run.name.empty() &&
                        settings.run.name != source.run->filename();
@@ -27,13 +27,15 @@ void choose_folder(ResumeSource& source, Settings& settings) {
   settings.run.name = source.run->filename();
 }
 
-/// The run's own settings first; whatever the command line changes is noted or refused.
+/// Resolves the run's own settings first; changes by the command line are noted or
+/// refused.
 void merge_run_config(const SettingArguments& arguments, const ResumeSource& source,
                       ResumedSettings& result) {
   const std::filesystem::path config = *source.checkpoint / kConfigFile;
   SettingArguments over_the_run = arguments;
   over_the_run.run_config = config;
-  over_the_run.warn = {};  // what the command line says was resolved before, alone
+  // The command line was already resolved alone, with its warnings.
+  over_the_run.warn = {};
   result.settings = over_the_run.resolve();
   const Settings before = SettingArguments{.run_config = config}.resolve();
   const std::vector<SettingChange> changes = setting_changes(before, result.settings);
@@ -43,7 +45,7 @@ void merge_run_config(const SettingArguments& arguments, const ResumeSource& sou
   for (const SettingChange& change : changes) result.notes.push_back(describe(change));
 }
 
-/// A checkpoint in object storage comes into a folder beside the runs.
+/// Downloads a checkpoint from object storage into a folder beside the runs.
 void fetch_if_remote(Settings& settings) {
   if (!is_s3_location(settings.train.resume)) return;
   const auto from = S3Location::parse(settings.train.resume, "train.resume");
@@ -59,15 +61,17 @@ void fetch_if_remote(Settings& settings) {
 
 ResumedSettings resume_settings(const SettingArguments& arguments) {
   ResumedSettings result;
-  SettingArguments told = arguments;
-  told.warn = [&](const std::string& text) { result.warnings.push_back(text); };
-  result.settings = told.resolve();
+  SettingArguments arguments_with_warnings = arguments;
+  arguments_with_warnings.warn = [&](const std::string& text) {
+    result.warnings.push_back(text);
+  };
+  result.settings = arguments_with_warnings.resolve();
   fetch_if_remote(result.settings);
   std::optional<ResumeSource> source = find_resume_source(
       result.settings, [&](const std::string& text) { result.warnings.push_back(text); });
   if (!source) {
     if (result.settings.train.resume.empty()) return result;
-    result.notes.push_back(fmt::format("resume    nothing to go on with in {}: a new run",
+    result.notes.push_back(fmt::format("resume    nothing to resume in {}: a new run",
                                        result.settings.run.dir));
     result.settings.train.resume.clear();
     return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings of a command that goes on with a run: the run's own, and over them what
-// the command line says.
+// The settings of a command that resumes a run: the run's own, overridden by the command
+// line.
 
 #pragma once
 
@@ -13,13 +13,12 @@
 namespace convoy {
 
 struct ResumedSettings {
-  Settings settings;                  // train.resume is a folder that is there, or empty
-  std::vector<std::string> notes;     // what a person should know of it
+  Settings settings;                  // train.resume is an existing folder, or empty
+  std::vector<std::string> notes;     // for people
   std::vector<std::string> warnings;  // old names of settings, damaged checkpoints
 };
 
-/// Throws InputError if there is nothing to go on from, or the changes lead to other
-/// bits.
+/// Throws InputError if there is nothing to resume from, or a change leads to other bits.
 ResumedSettings resume_settings(const SettingArguments& arguments);
 
 }  // namespace convoy

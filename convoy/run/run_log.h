@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RunLog: where a run reports to. The library prints nothing; whoever starts a run
-// decides what people see of it.
+// RunLog: receives the messages of a run. The library prints nothing; the application
+// decides what is printed.
 
 #pragma once
 
@@ -17,16 +17,16 @@ class RunLog {
  public:
   virtual ~RunLog() = default;
 
-  /// Another launcher than ours has started the ranks, so.
+  /// Called if another launcher has started the ranks, with their placement.
   virtual void launched(const std::string& placement) = 0;
 
   /// The run is planned, and about to train in that folder. First rank only.
   virtual void planned(const std::string& plan, const std::filesystem::path& folder) = 0;
 
-  /// Takes the progress of this rank for as long as the log lives; nullptr: nothing does.
+  /// Returns the progress of this rank, valid as long as the log lives; nullptr: none.
   virtual Progress* progress(bool is_first_rank) = 0;
 
-  /// Something went wrong that does not end the run.
+  /// A problem that does not end the run.
   virtual void warn(const std::string& text) = 0;
 
   /// The run is over. First rank only.

@@ -29,7 +29,7 @@
 namespace convoy {
 namespace {
 
-/// Which settings are not those that the run in this folder had.
+/// Logs which settings differ from those that the run in this folder had.
 void log_changes(const Settings& settings, RunFolder& folder) {
   const std::filesystem::path config = folder.path() / "config.yaml";
   std::error_code none;
@@ -48,7 +48,7 @@ void forget_later_records(const Trainer& trainer, RunFolder& folder) {
   folder.log(fmt::format("{} records of steps after {} are made again", forgotten, step));
 }
 
-/// Goes on in the folder that train.resume names, or makes a new one.
+/// Continues in the folder that train.resume names, or makes a new one.
 RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks,
                      const std::string& version) {
   const bool goes_on = is_run_folder(settings.train.resume);
@@ -67,7 +67,7 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
   return folder;
 }
 
-/// Tells what uploads have to say to whoever watches, and to the run's log.
+/// Passes the messages about uploads to the run's logs.
 void log_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
   for (const std::string& line : uploads.take_messages()) {
     if (progress != nullptr) progress->line(line);
@@ -75,13 +75,13 @@ void log_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
   }
 }
 
-/// Checkpoints go up from now on; what there is to say of it is said after a step.
+/// Uploads checkpoints from now on; messages are logged after a step.
 std::shared_ptr<Uploads> start_uploads(const Settings& settings, const TrainingView& view,
                                        Trainer& trainer, RunFolder& folder,
                                        Progress* progress) {
   if (settings.checkpoint.upload.empty()) return nullptr;
   auto uploads = std::make_shared<Uploads>(settings.checkpoint, folder.name());
-  // The trainer's writer may have one to submit even while an error ends the run.
+  // The trainer's writer may submit a checkpoint even while an error ends the run.
   trainer.tell_checkpoints_to(
       [uploads](const auto& path, const auto& order) { uploads->submit(path, order); });
   trainer.tell_steps_to(
@@ -92,8 +92,8 @@ std::shared_ptr<Uploads> start_uploads(const Settings& settings, const TrainingV
   return uploads;
 }
 
-/// Waits for what is under way. A run that is trained and saved is done, uploaded or not.
-/// Returns what did not go up; "" if all did.
+/// Waits for uploads in progress. A run that is trained and saved has succeeded, uploaded
+/// or not. Returns what was not uploaded; "" if everything was.
 std::string finish_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
   std::string failure = uploads.finish();
   log_uploads(uploads, folder, progress);
@@ -132,9 +132,9 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
                       const UpdateSourceFactory& make_updates) {
   Trainer trainer(settings, comm, make_updates);
   trainer.tell_steps_to(view.on_step);
-  // From here on Ctrl-C ends the run cleanly; before, it just ends.
+  // From here on Ctrl-C ends the run cleanly; before, it ends the process.
   const StopRequest stop;
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the run
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe does not end the run
   if (comm.is_first()) {
     return train_as_first(settings, trainer, stop, view, comm.ranks());
   }

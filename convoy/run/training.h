@@ -19,19 +19,19 @@ namespace convoy {
 
 struct TrainingView {
   std::string command_line;
-  std::string version;  // of the binary and its libraries, for the log
+  std::string version;  // of the binary and its libraries
   RunLog& log;          // borrowed
-  /// Called with the run's folder, as soon as there is one.
+  /// Called with the run's folder, as soon as it exists.
   std::function<void(const std::filesystem::path&)> on_folder = nullptr;
-  /// Called after each step with the number of steps that are done.
+  /// Called after each step with the number of completed steps.
   std::function<void(std::size_t)> on_step = nullptr;
 };
 
-/// Trains. The first rank reports to the log; the others give it their progress only.
+/// Trains. The first rank reports to the log; the others only get their progress from it.
 ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view,
                       const UpdateSourceFactory& make_updates);
 
-/// The plan of a job that does not run, for people.
+/// Returns the plan of a run without running it.
 std::string planned_job(Settings settings, const JobPlacement& placement);
 
 }  // namespace convoy

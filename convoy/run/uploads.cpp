@@ -13,10 +13,10 @@
 namespace convoy {
 namespace {
 
-/// Credentials that the server takes for that place.
+/// Checks that the server accepts the credentials.
 S3Access checked_access(const S3Location& run) {
   const S3Access access = find_s3_access();
-  // Other ranks wait meanwhile.
+  // The other ranks wait meanwhile.
   S3Client client(
       access,
       {.connect_seconds = 5, .stall_seconds = 5, .operation_seconds = 20, .attempts = 2});
@@ -51,7 +51,7 @@ std::string Uploads::finish() {
   if (queue_.finish(settings_.upload_deadline)) return "";
   const std::string error = queue_.last_error();
   return fmt::format(
-      "not all checkpoints are at {}: {}; those in the run's folder are whole",
+      "not all checkpoints are at {}: {}; those in the run's folder are complete",
       run_.text(), error.empty() ? "checkpoint.upload_deadline has passed" : error);
 }
 

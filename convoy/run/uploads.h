@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uploads: a run's checkpoints go to `checkpoint.upload` as they are written.
+// Uploads: uploads a run's checkpoints to `checkpoint.upload` as they are written.
 
 #pragma once
 
@@ -16,18 +16,18 @@ namespace convoy {
 
 class Uploads {
  public:
-  /// Asks the server first, so that what cannot be uploaded is refused before the first
-  /// step. Throws InputError.
+  /// Contacts the server, so that a problem is reported before the first step. Throws
+  /// InputError.
   Uploads(const CheckpointSettings& settings, const std::string& run_name);
 
-  /// A checkpoint is on disk. From any thread.
+  /// A checkpoint is on disk. Any thread may call it.
   void submit(const std::filesystem::path& checkpoint, const SaveRequest& order);
 
-  /// What has happened since it was last asked, for people.
+  /// Returns the messages since the last call.
   std::vector<std::string> take_messages();
 
-  /// Waits for all, as long as the settings allow. Returns what did not go up, and why;
-  /// "" if all did.
+  /// Waits for all uploads, as long as the settings allow. Returns what was not uploaded,
+  /// and why; "" if everything was.
   std::string finish();
 
  private:
@@ -35,7 +35,7 @@ class Uploads {
   S3Location run_;
   std::mutex mutex_;
   std::vector<std::string> messages_;
-  UploadQueue queue_;  // last: it uses the above
+  UploadQueue queue_;  // last: it uses the members above
 };
 
 }  // namespace convoy

@@ -23,7 +23,7 @@ InputError refusal(const std::string& where, const std::string& found,
           {.where = where, .found = found, .expected = expected, .hint = hint}};
 }
 
-/// What both files say of the chosen profile, and how to name them to a person.
+/// What both files say about the chosen profile, and their paths for messages.
 struct Profiles {
   std::string name;
   std::string credentials_path, config_path;
@@ -39,7 +39,7 @@ std::string path_of(const VariableLookup& variable, const char* name,
   return home.empty() ? "" : fs::path(home) / ".aws" / usual_name;
 }
 
-/// The first of these sections that the file has, or nothing.
+/// Returns the first of these sections that the file has, or nothing.
 std::optional<Profile> section(const ProfileFile& file,
                                std::initializer_list<std::string> names) {
   for (const std::string& name : names) {
@@ -57,7 +57,7 @@ Profiles read_both(const VariableLookup& variable) {
   profiles.config_path = path_of(variable, "AWS_CONFIG_FILE", "config");
   const auto credentials =
       section(read_profiles(profiles.credentials_path), {profiles.name});
-  // In the config file only the default profile may go without the word.
+  // In the config file, only the default profile may omit the word "profile".
   const std::string long_name = "profile " + profiles.name;
   const std::string short_name = profiles.name == "default" ? "default" : long_name;
   const auto config =
@@ -77,7 +77,8 @@ struct Credentials {
   std::string key_id, secret, session_token;
 };
 
-/// One place's credentials, or nothing if it has none. Parts of two places do not mix.
+/// Returns the credentials of one place, or nothing if it has none. Parts of two places
+/// do not mix.
 std::optional<Credentials> whole(const std::string& place, Credentials found) {
   if (found.key_id.empty() && found.secret.empty()) return std::nullopt;
   if (found.key_id.empty() || found.secret.empty()) {
@@ -132,7 +133,7 @@ std::string first_of(std::initializer_list<std::string> values) {
   return "";
 }
 
-/// A region becomes part of a host's name and of signatures.
+/// A region becomes part of a host name and of signatures.
 std::string checked_region(const std::string& region) {
   const bool plain = std::ranges::all_of(region, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -141,7 +142,7 @@ std::string checked_region(const std::string& region) {
   throw refusal("AWS_REGION", "'" + region + "'", "a region such as eu-central-1", "");
 }
 
-/// Not shown when refused: it may hold a password.
+/// The value is not shown when it is refused: it may contain a password.
 std::string checked_endpoint(std::string endpoint) {
   if (endpoint.empty()) return endpoint;
   const bool has_scheme =
@@ -154,12 +155,12 @@ std::string checked_endpoint(std::string endpoint) {
       endpoint.find_first_not_of('/', endpoint.find("//")) != std::string::npos;
   while (endpoint.ends_with('/')) endpoint.pop_back();
   if (has_scheme && has_host && plain) return endpoint;
-  throw refusal("AWS_ENDPOINT_URL", "another form of address",
+  throw refusal("AWS_ENDPOINT_URL", "an address of another form",
                 "http://host:port or https://host, without user, '?' or '#'",
-                "credentials belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+                "credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
 }
 
-/// Certificates of Amazon are for one name before ".s3": not for one with dots.
+/// Amazon's wildcard certificates do not cover bucket names with dots.
 bool fits_into_host(const std::string& bucket) {
   return bucket.find('.') == std::string::npos;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Access: who we are to an S3 server, and where it is. Found where every tool of AWS
-// looks for it:
+// S3Access: credentials and address of an S3 server, found where AWS's own tools search:
 //
 //   credentials  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; else the
 //                profile AWS_PROFILE ("default") of ~/.aws/credentials, else
@@ -12,8 +11,8 @@
 //   trust        AWS_CA_BUNDLE, the profile's ca_bundle; none: the system's certificates
 //
 // AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name the files. Metadata services and
-// single sign-on are not asked. Credentials are never printed, logged or stored: every
-// text that comes from a server passes through without_secrets() before it is shown.
+// single sign-on are not supported. Credentials are never printed, logged or stored:
+// every text from a server passes through without_secrets() before it is shown.
 
 #pragma once
 
@@ -33,21 +32,21 @@ struct S3Access {
   std::string ca_bundle{};  // file of certificates to trust; empty: the system's
 };
 
-/// The value of an environment variable, "" if it is not set.
+/// Returns the value of an environment variable, "" if it is not set.
 using VariableLookup = std::function<std::string(const std::string& name)>;
 
-/// Throws InputError of kind `settings` that says where it searched, or which place has
-/// half of what is needed.
+/// Throws InputError of kind `settings` that says where it searched, or which place is
+/// incomplete.
 S3Access find_s3_access();
 S3Access find_s3_access(const VariableLookup& variable);
 
-/// The address of an object or, with an empty key, of its bucket, without a query.
+/// Returns the URL of an object or, with an empty key, of its bucket, without a query.
 std::string s3_url(const S3Access& access, const S3Location& object);
 
-/// Everything but letters, digits and "-_.~/" as %XX: what a signature is made of.
+/// Encodes everything but letters, digits and "-_.~/" as %XX, as signatures require.
 std::string s3_encoded(std::string_view text, bool keep_slashes = true);
 
-/// The text with each of the credentials replaced by stars.
+/// Returns the text with each of the credentials replaced by stars.
 std::string without_secrets(std::string text, const S3Access& access);
 
 }  // namespace convoy

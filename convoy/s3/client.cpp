@@ -16,7 +16,7 @@
 namespace convoy {
 namespace {
 
-/// Counts and digests what arrives, from the start with each attempt.
+/// Counts and hashes what arrives, from the beginning in each attempt.
 struct Arrival {
   std::uint64_t bytes = 0;
   Digest digest{DigestKind::md5};
@@ -27,7 +27,7 @@ struct Arrival {
   }
 };
 
-/// Gets an object into `write`, which `restart` sets back before each attempt. Returns
+/// Downloads an object into `write`, which `restart` resets before each attempt. Returns
 /// the number of bytes, or nothing if there is no such object.
 std::optional<std::uint64_t> get(
     S3Transport& transport, const S3Location& object, std::uint64_t limit,

@@ -20,7 +20,7 @@ bool is_one_of(std::string_view code, const std::array<std::string_view, count>&
   return std::ranges::find(codes, code) != codes.end();
 }
 
-/// Damage on the way is among them: the bytes are sent again.
+/// Includes damage in transit: the bytes are sent again.
 bool is_passing_code(std::string_view code) {
   static constexpr std::array<std::string_view, 8> kCodes = {
       "SlowDown",         "RequestTimeout", "InternalError", "ServiceUnavailable",
@@ -41,7 +41,7 @@ bool is_other_region(std::string_view code) {
   return is_one_of(code, kCodes);
 }
 
-/// A server's words, made fit for a log line.
+/// Makes a server's text safe for a log line.
 std::string cleaned(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

@@ -26,7 +26,7 @@ InputError damaged_object(const S3Location& object, const std::string& found,
           {.where = object.text(),
            .found = found,
            .expected = expected,
-           .hint = "damaged at the server or on the way: use another checkpoint"}};
+           .hint = "damaged at the server or in transit: use another checkpoint"}};
 }
 
 S3Error strange_answer(const S3Location& object, const std::string& found) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl signs (AWS signature, version 4) what it is given: the path as it is encoded in
-// the URL, the query as it stands, and our own headers. Hence the care with their forms.
+// libcurl computes the signature (AWS signature version 4) from the path as it is encoded
+// in the URL, the query as given, and our own headers, so these must be in canonical
+// form.
 
 #include "convoy/s3/exchange.h"
 
@@ -23,7 +24,7 @@ constexpr std::size_t kMostBodyBytes = 1 << 20;
 constexpr long kStallBytesPerSecond = 1024;
 constexpr long kLeaveToSendMilliseconds = 300;
 
-/// A list of headers as libcurl wants it.
+/// A list of headers for libcurl.
 class Headers {
  public:
   Headers() = default;
@@ -42,7 +43,7 @@ class Headers {
   curl_slist* list_ = nullptr;
 };
 
-/// What callbacks of libcurl need. Exceptions must not cross it.
+/// State of libcurl's callbacks. Exceptions must not cross libcurl.
 struct Transfer {
   const S3Request& request;
   const std::stop_token& cancel;
@@ -160,8 +161,8 @@ void set_access(CURL* curl, const S3Access& access, Headers& headers) {
 
 void set_limits(CURL* curl, const S3Options& options, double seconds) {
   const auto whole = [](double value) { return std::max(1L, std::lround(value)); };
-  // "Expect: 100-continue" cannot be switched off: an empty header of ours that does it
-  // would be signed (as of libcurl 7.88), and every server would refuse that signature.
+  // "Expect: 100-continue" cannot be switched off: the empty header that does it would be
+  // signed (as of libcurl 7.88), and every server would refuse that signature.
   curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, kLeaveToSendMilliseconds);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_QUICK_EXIT,
@@ -173,7 +174,7 @@ void set_limits(CURL* curl, const S3Options& options, double seconds) {
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kStallBytesPerSecond);
 }
 
-/// No redirect is followed: it would take a signature to a place it was not made for.
+/// Redirects are not followed: the signature is not valid for another place.
 void set_transfer(CURL* curl, const std::string& url, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Connection: one signed request, one answer, by libcurl. It neither retries nor
-// interprets the answer.
+// S3Connection: one signed request and its answer, through libcurl. It neither retries
+// nor interprets the answer.
 
 #pragma once
 
@@ -27,8 +27,8 @@ struct S3Request {
   std::span<const std::byte> body{};
   std::string content_type = "application/octet-stream";
 
-  /// Takes a good answer's content, piece by piece, and may throw; without it the answer
-  /// holds the content. `begin` is called before each attempt.
+  /// Receives a successful answer's content, piece by piece, and may throw; if empty, the
+  /// answer contains the content. `begin` is called before each attempt.
   std::function<void(std::span<const std::byte>)> take{};
   std::function<void()> begin{};
 };
@@ -37,20 +37,21 @@ struct S3Request {
 enum class S3Trouble {
   none,
   cancelled,
-  passing,   // no connection, a stall, a break: trying again may help
-  permanent  // a certificate that does not hold, for example
+  passing,   // no connection, a stall, a break: a retry may help
+  permanent  // an invalid certificate, for example
 };
 
 struct S3Answer {
   S3Trouble trouble = S3Trouble::none;
-  bool distrust = false;        // the server's certificate did not hold
-  std::string trouble_text{};   // libcurl's fixed words for it, nothing of the request
+  bool distrust = false;  // the server's certificate is not trusted
+  /// Libcurl's text for the error code, without details of the request.
+  std::string trouble_text{};
   std::exception_ptr thrown{};  // by `take`
   long status = 0;
-  std::string body{};  // an error's, or content without a taker; cut at 1 MiB
+  std::string body{};  // of an error, or content if there is no `take`; cut at 1 MiB
   std::optional<std::uint64_t> length{};  // of the content, as the server says
-  std::string etag{};                     // without its quotes
-  bool etag_is_md5 = true;  // false if the server encrypts under a key of its own
+  std::string etag{};                     // without quotes
+  bool etag_is_md5 = true;                // false if the server encrypts with its own key
   std::string bucket_region{};
 
   bool good() const {
@@ -58,13 +59,13 @@ struct S3Answer {
   }
 };
 
-/// Not for two threads at once. Keeps the connection open between exchanges.
+/// One thread at a time may use it. The connection stays open between exchanges.
 class S3Connection {
  public:
   explicit S3Connection(S3Access access);
   ~S3Connection();
 
-  /// Takes no longer than `seconds`, and less where the options say so.
+  /// Takes at most `seconds`, and less if the options say so.
   S3Answer exchange(const S3Request& request, const S3Options& options, double seconds);
 
  private:

@@ -11,7 +11,8 @@ namespace convoy {
 namespace {
 
 constexpr std::string_view kScheme = "s3://";
-constexpr std::size_t kLongestKey = 800;  // S3 has 1024 bytes; the rest is for our names
+// S3 allows 1024 bytes; the rest is for convoy's names.
+constexpr std::size_t kLongestKey = 800;
 
 bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -24,7 +25,7 @@ bool is_bucket(std::string_view name) {
              name, [](char c) { return is_lower_or_digit(c) || c == '.' || c == '-'; });
 }
 
-/// Characters that Amazon advises against in keys, and all that cannot be seen.
+/// Characters that Amazon advises against in keys, and all invisible ones.
 bool is_refused(char c) {
   const auto code = static_cast<unsigned char>(c);
   return code < 0x20 || code == 0x7f ||

@@ -15,7 +15,7 @@ namespace convoy {
 
 using Md5Digest = std::vector<std::byte>;  // 16 of them
 
-/// Of bytes at once; Digest(DigestKind::md5) takes them in pieces.
+/// The MD5 of bytes in memory; Digest(DigestKind::md5) takes them in pieces.
 Md5Digest md5(std::span<const std::byte> bytes);
 
 std::string base64(std::span<const std::byte> bytes);

@@ -17,7 +17,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::uint64_t kMostParts = 10000;  // S3's rule
+constexpr std::uint64_t kMostParts = 10000;  // limit of S3
 constexpr double kAbortSeconds = 2;
 
 class MultipartUpload {
@@ -75,8 +75,8 @@ class MultipartUpload {
     if (transport_.options().on_sent) transport_.options().on_sent(part.size());
   }
 
-  /// An answer that is lost leaves us in doubt, and asking again may be refused because
-  /// the upload is no more: then the object itself says.
+  /// If the answer is lost, the upload may have been completed, and a second request may
+  /// be refused because the upload no longer exists: then the object itself is checked.
   void complete() {
     const std::string list = part_list();
     try {
@@ -122,8 +122,8 @@ class MultipartUpload {
   const SourceFile& file_;
   const Deadline& deadline_;
   std::string id_;
-  std::vector<std::string> etags_;  // of the parts, as the server calls them
-  std::vector<std::byte> digests_;  // MD5 of the parts, one after the other
+  std::vector<std::string> etags_;  // of the parts, from the server
+  std::vector<std::byte> digests_;  // MD5 of the parts, concatenated
   Digest whole_{DigestKind::md5};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Multipart: a large file goes up in parts, each of which can be sent again on its own.
-// The object is there after the last request, whole, or not at all.
+// Multipart: uploads a large file in parts, each of which can be retried on its own. The
+// object appears with the last request, complete.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// Throws S3Error. When it fails or is cancelled the parts are given up at the server,
+/// Throws S3Error. If it fails or is cancelled, the parts are aborted at the server,
 /// which takes at most two seconds.
 void put_in_parts(S3Transport& transport, const S3Location& object,
                   const SourceFile& file, const Deadline& deadline);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Options: how patient a client is, and who can call it back.
+// S3Options: timeouts, retries and callbacks of a client.
 
 #pragma once
 
@@ -17,29 +17,30 @@ namespace convoy {
 
 struct S3Options {
   double connect_seconds = 10;
-  double stall_seconds = 30;        // below 1 KiB/s for so long: given up, tried again
-  double operation_seconds = 1800;  // for one put or get, all attempts together
-  int attempts = 10;                // about a minute of pauses
+  /// An attempt below 1 KiB/s for that long is aborted and retried.
+  double stall_seconds = 30;
+  double operation_seconds = 1800;  // for one put or get, including retries
+  int attempts = 10;                // with about a minute of pauses in total
   double first_pause = 0.5;  // seconds before the second attempt; doubles each time
   double longest_pause = 20;
-  std::size_t part_bytes = 8 << 20;  // a file above goes up in parts of this size
+  std::size_t part_bytes = 8 << 20;  // larger files are uploaded in parts of this size
 
-  /// Hears how many more bytes of a file have arrived. From the client's thread.
+  /// Called with the number of additional bytes of a file, on the client's thread.
   std::function<void(std::uint64_t)> on_sent{};
 
-  /// Hears in one line why an exchange is tried again. From the client's thread.
+  /// Called with one line about why an exchange is retried, on the client's thread.
   std::function<void(const std::string&)> on_retry{};
 
-  /// Ends whatever goes on within a second or two.
+  /// Ends the current operation within a second or two.
   std::stop_token cancel{};
 };
 
-/// A point in time that an operation must not outlast.
+/// The deadline of an operation.
 class Deadline {
  public:
   explicit Deadline(double seconds) : seconds_(seconds) {}
 
-  double seconds() const { return seconds_; }  // in all
+  double seconds() const { return seconds_; }  // in total
   double left() const {
     return seconds_ - std::chrono::duration<double>(Steady::now() - start_).count();
   }

@@ -18,7 +18,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
 }
 
-/// The name in "[name]", its inner spaces made one; "" if the line is no section.
+/// Returns the name in "[name]", with single spaces; "" if the line is not a section.
 std::string section_name(const std::string& line) {
   if (!line.starts_with('[') || line.find(']') == std::string::npos) return "";
   std::istringstream words(line.substr(1, line.find(']') - 1));

@@ -13,8 +13,8 @@ namespace convoy {
 using Profile = std::map<std::string, std::string>;
 using ProfileFile = std::map<std::string, Profile>;  // by the section's name
 
-/// Reads the sections; a file that is not there has none. Indented lines (settings of one
-/// service) and lines that are neither are left out. Throws a storage error.
+/// Reads the sections; none if the file does not exist. Indented lines (settings of one
+/// service) and unknown lines are ignored. Throws a storage error.
 ProfileFile read_profiles(const std::filesystem::path& path);
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SourceFile: a file held open to be sent. It can be read after its name is gone, so
-// pruning a folder does not disturb an upload.
+// SourceFile: a file held open for an upload. It can be read after it was removed from
+// its folder, so pruning does not disturb an upload.
 
 #pragma once
 
@@ -23,7 +23,7 @@ class SourceFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
 
-  /// Fills `bytes` with what stands at `offset`. Requires: that is within the size.
+  /// Fills `bytes` from `offset` on. Requires: that range is within the file.
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// S3Transport: exchanges that are repeated while that may help.
+// S3Transport: exchanges with retries.
 //
-// After no connection, a stall, a break, 5xx, 429 and SlowDown it pauses (twice as long
-// each time, with jitter, so that many clients do not come back together) and tries
-// again; after any other refusal it does not.
+// After a failed connection, a stall, a break, 5xx, 429 and SlowDown, it pauses (twice as
+// long each time, with jitter) and tries again; other errors are not retried.
 
 #pragma once
 
@@ -17,17 +16,17 @@
 
 namespace convoy {
 
-/// Not for two threads at once.
+/// One thread at a time may use it.
 class S3Transport {
  public:
   S3Transport(S3Access access, S3Options options);
 
   const S3Options& options() const { return options_; }
 
-  /// A good answer. Throws S3Error, or what `take` of the request threw.
+  /// Returns a successful answer. Throws S3Error, or what `take` of the request threw.
   S3Answer perform(const S3Request& request, const Deadline& deadline);
 
-  /// Tries once, even if cancelled: for tidying up. The answer may be anything.
+  /// Tries once, even if cancelled: for cleaning up. The answer may be an error.
   S3Answer try_once(const S3Request& request, double seconds);
 
  private:

@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-/// The root element if it has this name, else an empty node.
+/// Returns the root element if it has this name, otherwise an empty node.
 pugi::xml_node root_of(pugi::xml_document& document, std::string_view xml,
                        const char* name) {
   if (!document.load_buffer(xml.data(), xml.size())) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `inject.delay` means.
+// The value of `inject.delay`.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Milliseconds of "none", "small", "medium", "long", or a number from 0 to 60000.
-/// Nothing for any other text.
+/// Returns the milliseconds of "none", "small", "medium", "long", or of a number from 0
+/// to 60000; nothing for any other text.
 std::optional<double> delay_milliseconds(std::string_view text);
 
 }  // namespace convoy

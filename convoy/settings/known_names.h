@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that settings may have because code registered them: everything else that a
-// setting may name is an enum (setting_choices.h).
+// The names of settings that code registers; all other names are enums
+// (setting_choices.h).
 
 #pragma once
 

@@ -11,14 +11,14 @@
 namespace convoy {
 namespace {
 
-/// Whether rates depend on how many steps the run has.
+/// Whether learning rates depend on the number of steps of the run.
 bool spans_the_run(ScheduleChoice schedule) {
   return schedule == ScheduleChoice::cosine || schedule == ScheduleChoice::linear ||
          schedule == ScheduleChoice::onecycle;
 }
 
-/// Whether evaluations decide about rates or the end of the run. One that was made within
-/// an epoch, where the steps ended, would count.
+/// Whether evaluations decide about rates or the end of the run. Then an evaluation
+/// within an epoch, where the steps ended, would count.
 bool is_judged(const Settings& settings) {
   return settings.schedule.name == ScheduleChoice::plateau || settings.train.patience > 0;
 }
@@ -37,7 +37,7 @@ std::string describe(const SettingChange& change) {
 }
 
 std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now) {
-  Settings old = before, current = now;  // the table's places are not const
+  Settings old = before, current = now;  // the table needs mutable settings
   std::vector<SettingChange> changes;
   for (const Setting& setting : settings_table()) {
     const std::string was = value_text(setting.field(old));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which settings of a resumed run are not what they were, and which of them may not
-// change.
+// Compares the settings of a resumed run with the original ones, and refuses forbidden
+// changes.
 
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace convoy {
 
-/// A setting that is not what it was.
+/// A changed setting.
 struct SettingChange {
   std::string name, before, now;
-  bool other_bits = false;  // the run would not end at the bits of one never interrupted
+  bool other_bits = false;  // the run would end at other bits than an uninterrupted one
 };
 
 /// "changed   train.epochs: 2 -> 3"
@@ -23,7 +23,7 @@ std::string describe(const SettingChange& change);
 
 std::vector<SettingChange> setting_changes(const Settings& before, const Settings& now);
 
-/// Throws InputError, naming all of them, if a change leads to other bits and
+/// Throws InputError, naming all of them, if changes lead to other bits and
 /// train.resume_force is not set.
 void refuse_other_bits(const std::vector<SettingChange>& changes, const Settings& now);
 

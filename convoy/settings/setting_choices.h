@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that are one of some names, as enums.
+// The settings that are one of several names, as enums.
 //
-// An enumerator is the name: reading, printing and error messages take it from here. One
-// that would be a C++ keyword ends in '_', which its name does not have.
+// The enumerator is the name: parsing, printing and error messages take it from here. If
+// the name is a C++ keyword, the enumerator ends in '_', which is not part of the name.
 //
-// A type is called a Choice where a module below the settings has a type of that subject,
-// which `setup` makes from the choice. The others are used as they are.
+// A type is called a Choice if a lower module has its own type for it, which `setup`
+// makes from the choice. The others are used directly.
 
 #pragma once
 
@@ -48,7 +48,7 @@ concept Choice = std::is_enum_v<T> && requires(T choice) {
   { enumerators(choice) } -> std::same_as<std::string_view>;
 };
 
-/// "auto_, single" as the names auto and single.
+/// Parses "auto_, single" into the names auto and single.
 std::vector<std::string> names_of_enumerators(std::string_view enumerators);
 
 /// All names, in the order of the enumerators.
@@ -58,13 +58,13 @@ const std::vector<std::string>& choice_names() {
   return names;
 }
 
-/// The name as a person writes it: "ps_async".
+/// The name as people write it: "ps_async".
 template <Choice T>
 const std::string& choice_name(T choice) {
   return choice_names<T>().at(static_cast<std::size_t>(choice));
 }
 
-/// The choice of that name, if there is one.
+/// The choice with that name, if there is one.
 template <Choice T>
 std::optional<T> find_choice(std::string_view name) {
   const std::vector<std::string>& names = choice_names<T>();

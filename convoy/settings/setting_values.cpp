@@ -24,7 +24,7 @@ struct AsShownValue {
 }  // namespace
 
 std::vector<SettingValue> setting_values(const Settings& settings) {
-  Settings copy = settings, defaults;  // the table's places are not const
+  Settings copy = settings, defaults;  // the table needs mutable settings
   std::vector<SettingValue> values;
   for (const Setting& setting : settings_table()) {
     const Field field = setting.field(copy);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings by name, each as a number, a truth value or a text: for those who show
-// them.
+// The settings by name, each as a number, a boolean or a text.
 
 #pragma once
 
@@ -17,8 +16,8 @@ struct SettingValue {
   std::string name;                               // "train.epochs"
   std::variant<double, std::string, bool> value;  // a list is a text: "[1, 2.5]"
   bool is_default = true;
-  bool about_files = false;   // about files and places: no hyperparameter
-  bool always_shown = false;  // a hyperparameter that is shown also at its default
+  bool about_files = false;   // about files and places: not a hyperparameter
+  bool always_shown = false;  // a hyperparameter that is shown even at its default
 };
 
 /// All settings, group by group.

@@ -26,7 +26,7 @@ std::string origin(const SettingOrigins& origins, const std::string& name) {
   return found == origins.end() ? name : found->second;
 }
 
-// ---- rules that one line of the table cannot say
+// ---- rules that involve several settings
 
 void check_microbatches(const TrainSettings& train, const SettingOrigins& origins) {
   if (train.microbatches <= train.batch_size) return;
@@ -35,7 +35,7 @@ void check_microbatches(const TrainSettings& train, const SettingOrigins& origin
        .found = fmt::format("{} micro-batches for a batch of {}", train.microbatches,
                             train.batch_size),
        .expected = "no more micro-batches than train.batch_size",
-       .hint = fmt::format("train.microbatches={} or train.batch_size={} would do",
+       .hint = fmt::format("train.microbatches={} or train.batch_size={} is possible",
                            train.batch_size, train.microbatches)});
 }
 
@@ -91,7 +91,7 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
   };
   if (schedule.name == ScheduleChoice::onecycle && schedule.warmup_epochs > 0) {
     refuse("schedule.warmup_epochs", schedule.warmup_epochs,
-           "0 with schedule=onecycle, whose way up is schedule.pct_start");
+           "0 with schedule=onecycle, whose warm-up is schedule.pct_start");
   }
   if (schedule.warmup_epochs > settings.train.epochs) {
     refuse("schedule.warmup_epochs", schedule.warmup_epochs,
@@ -158,7 +158,7 @@ void check_run(const RunSettings& run, const SettingOrigins& origins) {
     throw settings_error({.where = origin(origins, "run.dir"),
                           .found = shown(run.dir),
                           .expected = "a folder's path",
-                          .hint = "run.dir=. is the folder you are in"});
+                          .hint = "run.dir=. is the current folder"});
   }
   const bool names_a_folder = run.name != "." && run.name != ".." &&
                               run.name.find('/') == std::string::npos &&
@@ -174,11 +174,11 @@ void check_run(const RunSettings& run, const SettingOrigins& origins) {
 
 // ---- YAML
 
-/// Words that some YAML readers take for something else.
+/// Words that some YAML readers interpret.
 constexpr std::string_view kSpecial[] = {"true", "false", "yes", "no", "on",
                                          "off",  "null",  "y",   "n"};
 
-/// Whether every YAML reader takes the text, unquoted, for text.
+/// Whether every YAML reader takes the text, unquoted, for a string.
 bool plain_in_yaml(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
   const auto safe = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
@@ -232,7 +232,7 @@ void emit_map(YAML::Emitter& out, Rows rows, std::size_t depth, Settings& settin
 }  // namespace
 
 void validate(const Settings& settings, const SettingOrigins& origins) {
-  Settings copy = settings;  // the table's places are not const
+  Settings copy = settings;  // the table needs mutable settings
   for (const Setting& setting : settings_table()) {
     check_value(setting, origin(origins, setting.name), copy);
   }
@@ -249,7 +249,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
 }
 
 std::string to_yaml(const Settings& settings) {
-  Settings copy = settings;  // the table's places are not const
+  Settings copy = settings;  // the table needs mutable settings
   YAML::Emitter out;
   emit_map(out, settings_table(), 0, copy);
   return std::string(out.c_str()) + "\n";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings: everything a run can be told, with its defaults.
+// Settings: all settings of a run, with their defaults.
 //
 // A plain struct of plain structs: `settings.train.epochs` is an int. The fields of each
-// group, their types, defaults and meaning are the rows of settings_table.inc, which is
-// to be read instead of this file. Where values come from is settings_resolve.h.
+// group, their types, defaults and meaning are the rows of settings_table.inc; read that
+// instead of this file. settings_resolve.h says where values come from.
 
 #pragma once
 
@@ -49,17 +49,18 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-/// Where settings that are not defaults were set, by name: "run.yaml:3: train.epochs".
+/// Where settings that are not at their defaults were set, by name: "run.yaml:3:
+/// train.epochs".
 using SettingOrigins = std::map<std::string, std::string, std::less<>>;
 
-/// Refuses values out of range and values that contradict each other.
+/// Refuses values that are out of range or contradict each other.
 ///
-/// Names of models and datasets are not checked: resolve_settings() does that. Throws
-/// InputError of kind `settings`, naming the setting's origin where it is known.
+/// Names of models and datasets are checked by resolve_settings() instead. Throws
+/// InputError of kind `settings`, naming the setting's origin if it is known.
 void validate(const Settings& settings, const SettingOrigins& origins = {});
 
-/// Every setting as nested YAML. Resolving that file gives equal settings, bit for bit.
-/// Requires: the settings are valid.
+/// Formats all settings as nested YAML. Resolving that file gives equal settings, bit for
+/// bit. Requires: the settings are valid.
 std::string to_yaml(const Settings& settings);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that have to be the same on all ranks of a job.
+// The settings that must be equal on all ranks of a job.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace convoy {
 
-/// One line "name=value" per setting, without those that are per machine: where its data
-/// is, its number, how it calls machine 0, its threads.
+/// One line "name=value" per setting, without those that are per machine: the data's
+/// folder, the node's rank, the address of node 0, the threads.
 std::string compared_settings(const Settings& settings);
 
 }  // namespace convoy

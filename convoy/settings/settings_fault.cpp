@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongest = 200;
 
-/// Everything that may stand before '='.
+/// All names that are allowed before '='.
 std::vector<std::string> all_names() {
   std::vector<std::string> names = {std::string(kExperiment)};
   for (const Setting& setting : settings_table()) {
@@ -26,8 +26,7 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-/// The setting that `name` would be if its group stood before it: "optimizer.lr" for
-/// "lr".
+/// Returns the setting that `name` would be with its group: "optimizer.lr" for "lr".
 std::string with_group(const std::string& name) {
   for (const Setting& setting : settings_table()) {
     if (setting.name.ends_with("." + name)) return setting.name;
@@ -49,7 +48,7 @@ InputError unknown_setting(const std::string& name, const std::string& where) {
   std::string nearest = with_group(name);
   if (nearest.empty()) nearest = nearest_name(name, all_names());
   return settings_error({.where = where,
-                         .found = "a name that no setting has",
+                         .found = "an unknown setting",
                          .expected = "the name of a setting",
                          .hint = nearest.empty()
                                      ? "convoy train --help lists all settings"

@@ -19,7 +19,8 @@
 namespace convoy {
 namespace {
 
-/// What `model: lenet5` and `model.name: lenet5`, or a name and its alias, both set.
+/// The canonical name: `model: lenet5` and `model.name: lenet5`, or a name and its alias,
+/// set the same.
 std::string target(const std::string& name) {
   const Setting* option = find_option_setting(name);
   const Setting* setting = option ? option : find_setting(name);
@@ -34,7 +35,7 @@ std::string expected_at(const std::string& name) {
   return "a map of settings, such as " + settings_of_group(name).front();
 }
 
-/// Walks one document and collects what it sets.
+/// Walks one document and collects its settings.
 class Collector {
  public:
   explicit Collector(std::string path) : path_(std::move(path)) {}
@@ -58,7 +59,7 @@ class Collector {
   }
 
   void visit_map(const YAML::Node& map, const std::string& prefix) {
-    std::map<std::string, int> lines;  // of the map's own keys
+    std::map<std::string, int> lines;  // of the map's keys
     for (const auto& entry : map) {
       const std::string key = key_text(entry.first, prefix);
       const std::string name = prefix + key;
@@ -122,7 +123,7 @@ class Collector {
 
   std::string path_;
   std::vector<SettingAssignment> found_;
-  std::map<std::string, int> lines_;  // of what is set, by dotted name
+  std::map<std::string, int> lines_;  // of settings, by dotted name
 };
 
 void refuse_bad_utf8(const std::string& path, const std::string& text) {
@@ -136,7 +137,7 @@ void refuse_bad_utf8(const std::string& path, const std::string& text) {
                         .hint = ""});
 }
 
-/// Remembers where documents start, and nothing of what is in them.
+/// Records where documents start, and ignores their content.
 class DocumentStarts final : public YAML::EventHandler {
  public:
   std::vector<int> lines;
@@ -157,8 +158,8 @@ class DocumentStarts final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// YAML::Load passes over all but the first document in silence, and YAML::LoadAll never
-/// ends on a stray ',' (yaml-cpp 0.7), which the parser takes for ever more documents.
+/// YAML::Load silently ignores all documents but the first, and YAML::LoadAll never ends
+/// on a stray ',' (yaml-cpp 0.7), which the parser takes for infinitely many documents.
 void refuse_second_document(const std::string& path, const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

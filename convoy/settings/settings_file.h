@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of settings: YAML to assignments. Internal to the settings.
+// Reads settings from a YAML file. Internal to the settings.
 
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace convoy {
 
-/// The file's settings in its order, with dotted names and lines. Nested maps and dotted
-/// keys mean the same. Names of values are not checked yet, nor are values.
+/// Returns the file's settings in order, with dotted names and lines. Nested maps and
+/// dotted keys are equivalent. Names and values are not checked yet.
 ///
 /// Throws InputError: of kind `storage` if the file cannot be read; of kind `settings` if
-/// it is not YAML, sets something twice, or has a list, a map or nothing where a value
-/// belongs.
+/// it is not YAML, sets something twice, or has a list, a map or nothing in place of a
+/// value.
 std::vector<SettingAssignment> read_settings_file(const std::filesystem::path& path);
 
 }  // namespace convoy

@@ -36,7 +36,7 @@ SettingAssignment parse_assignment(const std::string& text) {
                                     : "such as train.epochs=6"});
 }
 
-/// Names of the files <folder>/*.yaml. A folder that is not there has none.
+/// Returns the names of the files <folder>/*.yaml; none if the folder does not exist.
 void add_option_files(const fs::path& folder, std::set<std::string>& names) {
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end;
@@ -48,32 +48,31 @@ void add_option_files(const fs::path& folder, std::set<std::string>& names) {
   if (error && !absent) throw storage_error(folder, "list this folder", error.value());
 }
 
-/// Merges settings, the later over the earlier.
+/// Merges settings; later ones override earlier ones.
 class Resolver {
  public:
   /// Borrows the context.
   explicit Resolver(const SettingsContext& context) : context_(context) {}
 
-  /// Merges a file over what came before. `chosen_at` says who asked for it.
-  void merge_file(const fs::path& path, const std::string& chosen_at) {
+  /// Merges a file over what came before. `selected_at` says where it was selected.
+  void merge_file(const fs::path& path, const std::string& selected_at) {
     std::error_code error;
     const fs::path canonical = fs::weakly_canonical(path, error);
     const fs::path& identity = error ? path : canonical;
-    refuse_cycle(identity, path, chosen_at);
+    refuse_cycle(identity, path, selected_at);
     open_.emplace_back(identity, path);
     merge(read_settings_file(path));
     open_.pop_back();
   }
 
-  /// Merges the config.yaml of a run, without warnings of old names.
+  /// Merges the config.yaml of a run, without warnings about old names.
   void merge_run_config(const fs::path& path) {
     warns_ = false;
     merge_file(path, "train.resume");
     warns_ = true;
   }
 
-  /// Merges the files that are chosen, experiments first, then the settings in their
-  /// order.
+  /// Merges the selected files, experiments first, then the settings in order.
   void merge(const std::vector<SettingAssignment>& assignments) {
     for (const SettingAssignment& one : assignments) {
       if (one.name == kExperiment) choose(one);
@@ -96,12 +95,12 @@ class Resolver {
     const Setting* option = find_option_setting(assignment.name);
     const Setting* setting = option ? option : find_setting(assignment.name);
     if (!setting) throw no_setting(assignment);
-    if (assignment.name == setting->alias) warn_of_alias(*setting);
+    if (assignment.name == setting->alias) warn_about_alias(*setting);
     assign(*setting, assignment, context_.names, settings_);
     origins_[setting->name] = assignment.where;
   }
 
-  void warn_of_alias(const Setting& setting) {
+  void warn_about_alias(const Setting& setting) {
     if (!warns_ || !context_.warn || !warned_.insert(setting.alias).second) return;
     context_.warn(setting.alias + " is now " + setting.name);
   }
@@ -112,7 +111,7 @@ class Resolver {
     return group ? group_as_value(name, value, where) : unknown_setting(name, where);
   }
 
-  /// The name is set here too, so that the option's own file is merged over it.
+  /// The name is set here as well, so that the option's own file can override it.
   void choose(const SettingAssignment& choice) {
     if (choice.name == kExperiment) {
       refuse_unknown_experiment(choice);
@@ -157,21 +156,21 @@ class Resolver {
                                       const std::string& option) const {
     for (const fs::path& folder : context_.folders) {
       const fs::path path = (folder / group / (option + ".yaml")).lexically_normal();
-      std::error_code ignored;  // what cannot be looked at is there; reading it says why
+      std::error_code ignored;  // if it cannot be examined, reading it reports why
       if (fs::status(path, ignored).type() != fs::file_type::not_found) return path;
     }
     return std::nullopt;
   }
 
   void refuse_cycle(const fs::path& identity, const fs::path& path,
-                    const std::string& chosen_at) const {
+                    const std::string& selected_at) const {
     const auto first =
         std::ranges::find(open_, identity, &std::pair<fs::path, fs::path>::first);
     if (first == open_.end()) return;
     std::vector<std::string> chain;
     for (auto file = first; file != open_.end(); ++file) chain.push_back(file->second);
     chain.push_back(path);
-    throw settings_error({.where = chosen_at,
+    throw settings_error({.where = selected_at,
                           .found = "a circle: " + join(chain, " -> "),
                           .expected = "files that do not choose each other in a circle",
                           .hint = ""});
@@ -193,7 +192,7 @@ std::optional<fs::path> folder_from_environment() {
   if (fs::is_directory(value, ignored)) return value;
   throw settings_error({.where = "environment: CONVOY_CONFIGS",
                         .found = shown(value),
-                        .expected = "a folder that is there",
+                        .expected = "an existing folder",
                         .hint = ""});
 }
 

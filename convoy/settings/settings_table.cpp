@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-// Numbers that the network takes as fp32 must not become infinite on the way.
+// Numbers that the network converts to fp32 must not become infinite.
 constexpr double kLargest = 1e38;
 
 // ---- the rules of settings_table.inc
@@ -74,7 +74,7 @@ bool has_options(const Setting& setting) {
 std::span<const Setting> settings_table() { return table(); }
 
 const Setting* find_setting(std::string_view name) {
-  if (name.empty()) return nullptr;  // as is the alias of most
+  if (name.empty()) return nullptr;  // most settings have an empty alias
   const auto row = std::ranges::find_if(table(), [&](const Setting& setting) {
     return setting.name == name || setting.alias == name;
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of settings: a row for each of settings_table.inc, from which reading,
-// checking, printing, help and documents follow. Internal to the settings.
+// The table of settings: one row per row of settings_table.inc, used for parsing,
+// checking, printing, help and documentation. Internal to the settings.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace convoy {
 
-/// The place of a choice in Settings, whichever enum it is.
+/// A reference to a choice in Settings, whichever enum it is.
 struct ChoiceField {
   void* place;
   const std::vector<std::string>* names;
@@ -26,11 +26,12 @@ struct ChoiceField {
   void (*set)(void* place, std::size_t index);
 };
 
-/// A setting's place in Settings. Its type there decides how it is read and printed.
+/// A reference to a setting in Settings. Its type decides how it is parsed and printed.
 using Field = std::variant<int*, std::uint64_t*, double*, bool*, std::string*, Numbers*,
                            ChoiceField>;
 
-/// The numbers from low to high; an open end is itself left out. Of a list, each number.
+/// The numbers from low to high; an open end is excluded. For a list, the bounds of each
+/// number.
 struct Bounds {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
@@ -40,7 +41,7 @@ struct Bounds {
 
 using KnownList = std::vector<std::string> KnownNames::*;
 
-/// What a setting may be, besides being of its type.
+/// The allowed values of a setting, besides its type.
 using Rule = std::variant<std::monostate, Bounds, KnownList>;
 
 /// The columns of settings_table.inc, which explains them, as bits.
@@ -54,27 +55,27 @@ struct Setting {
   Rule rule;
   Columns columns;
   std::string help;
-  std::string alias{};  // the name it had before, which still works; empty: none
+  std::string alias{};  // its former name, which still works; empty: none
 
   bool is(Columns column) const { return (columns & column) != 0; }
 };
 
-/// All settings; those of one group follow each other.
+/// All settings, group by group.
 std::span<const Setting> settings_table();
 
 /// The setting of that name or alias, or nullptr.
 const Setting* find_setting(std::string_view name);
 
-/// The setting `group.name` if options of the group can be chosen by `group=option`.
+/// The setting `group.name` if options of the group can be selected by `group=option`.
 const Setting* find_option_setting(std::string_view group);
 
 /// Whether the setting of that name is a list.
 bool is_list(std::string_view name);
 
-/// The one group of options that are only files.
+/// The group whose options are files only.
 inline constexpr std::string_view kExperiment = "experiment";
 
-/// Whether `name=option` chooses an option: a group with options, or "experiment".
+/// Whether `name=option` selects an option: a group with options, or "experiment".
 bool is_choice(std::string_view name);
 
 /// The names of all settings that begin with `group` and a dot.

@@ -43,7 +43,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// "[0.1, 0.2]" or "0.1,0.2". Nothing is an empty list.
+/// Parses "[0.1, 0.2]" or "0.1,0.2". An empty text is an empty list.
 std::errc read(std::string_view text, Numbers& numbers) {
   numbers.clear();
   text = trimmed(text);
@@ -117,7 +117,7 @@ bool is_obeyed(const Setting& setting, Settings& settings) {
                     setting.field(settings));
 }
 
-/// The names that the setting takes, if it takes only names.
+/// The allowed names, if only names are allowed.
 const std::vector<std::string>* options(const Setting& setting, const KnownNames& names) {
   if (const auto* list = std::get_if<KnownList>(&setting.rule)) return &(names.**list);
   Settings defaults;
@@ -132,7 +132,7 @@ bool is_option(const Setting& setting, const std::string& value,
   return !all || contains(*all, value);
 }
 
-// ---- saying what would do
+// ---- describing what is allowed
 
 std::string range_text(const Bounds& bounds) {
   std::string text =
@@ -177,7 +177,7 @@ std::string text_of(const Plain& value) {
 
 std::string text_of(double number) {
   std::string text = fmt::format("{}", number);
-  // YAML 1.1, which Python reads, takes 1e-05 for text and 1.0e-05 for a number.
+  // YAML 1.1, which Python uses, reads 1e-05 as text and 1.0e-05 as a number.
   const std::size_t exponent = text.find('e');
   if (exponent != std::string::npos && text.find('.') == std::string::npos) {
     text.insert(exponent, ".0");
@@ -202,8 +202,8 @@ std::string text_at(const Plain* place) {
 
 // ---- UTF-8
 
-/// Length of the UTF-8 sequence at the front of `text`, or 0. RFC 3629: no longer form
-/// than needed, no surrogates, nothing above U+10FFFF.
+/// Returns the length of the UTF-8 sequence at the beginning of `text`, or 0. RFC 3629:
+/// no overlong forms, no surrogates, nothing above U+10FFFF.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One setting's value: read from text, checked, printed. Internal to the settings.
+// The value of one setting: parsed, checked, printed. Internal to the settings.
 
 #pragma once
 
@@ -11,28 +11,28 @@
 
 namespace convoy {
 
-/// A setting as someone wrote it, not yet understood.
+/// A setting as written, not yet parsed.
 struct SettingAssignment {
   std::string name;   // "train.epochs"
   std::string value;  // "6"
   std::string where;  // "run.yaml:3: train.epochs"
 };
 
-/// Reads the value into its place. Throws InputError if it is not one the setting takes.
+/// Parses the value into its field. Throws InputError if it is not allowed.
 void assign(const Setting& setting, const SettingAssignment& assignment,
             const KnownNames& names, Settings& settings);
 
-/// Throws InputError unless the value in its place is one the setting takes, whatever the
-/// known names are.
+/// Throws InputError unless the value of the field is allowed, whatever the registered
+/// names are.
 void check_value(const Setting& setting, const std::string& where, Settings& settings);
 
-/// The value as text. Read back it gives the same bits.
+/// Formats the value as text, from which it can be parsed to the same bits.
 std::string value_text(const Field& field);
 
 /// "a whole number from 1".
 std::string expected_text(const Setting& setting, const KnownNames& names);
 
-/// Offset of the first byte that is not part of UTF-8, or npos.
+/// Returns the offset of the first byte that is not valid UTF-8, or npos.
 std::size_t find_bad_utf8(std::string_view text);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command line says about settings, and the settings that follow from it.
+// The settings of a command line, and their resolution.
 
 #pragma once
 
@@ -15,9 +15,9 @@ namespace convoy {
 
 struct SettingArguments {
   std::vector<std::string> assignments{};          // "name=value"
-  std::vector<std::filesystem::path> files{};      // of --config
-  std::filesystem::path run_config{};              // of a run, before all of these
-  std::function<void(const std::string&)> warn{};  // is told of old names of settings
+  std::vector<std::filesystem::path> files{};      // given by --config
+  std::filesystem::path run_config{};              // of a run; merged before the others
+  std::function<void(const std::string&)> warn{};  // called for old names of settings
 
   /// Throws InputError.
   Settings resolve() const;

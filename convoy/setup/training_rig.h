@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TrainingRig: what one process needs to train a model, put together from options:
-// threads, values, running statistics, optimizer, clipping, network and micro-batches.
+// TrainingRig: what one process needs to train a model: threads, values, running
+// statistics, optimizer, clipping, network and micro-batches.
 //
-// Not everybody needs everything. A parameter server updates values and computes no
+// Not every process needs everything. A parameter server updates values and computes no
 // gradients; its worker computes gradients and updates nothing; a rank, a simulation and
 // a benchmark do both.
 
@@ -26,7 +26,7 @@
 
 namespace convoy {
 
-/// A model, and where its parameters and running statistics lie.
+/// A model, and the layouts of its parameters and running statistics.
 struct LaidOutModel {
   Model model;
   Layout layout, statistics_layout;
@@ -36,9 +36,9 @@ LaidOutModel lay_out(Model model);
 
 /// How values are updated.
 struct UpdateRuleOptions {
-  std::string optimizer;  // its name
+  std::string optimizer;  // name
   OptimizerOptions parameters{};
-  std::optional<ClipOptions> clip{};  // if gradients are clipped
+  std::optional<ClipOptions> clip{};  // none: no clipping
 };
 
 struct RigOptions {
@@ -48,9 +48,9 @@ struct RigOptions {
 
 /// How gradients are computed.
 struct PassOptions {
-  std::size_t batch_size = 1;  // samples of a whole batch
+  std::size_t batch_size = 1;  // samples of the global batch
   MicrobatchPart part;         // the micro-batches of a batch that are computed here
-  NetworkOptions network{};    // but for most_samples, which follows from the above
+  NetworkOptions network{};    // most_samples is overwritten
 };
 
 class TrainingRig {
@@ -58,7 +58,7 @@ class TrainingRig {
   /// Borrows the model for as long as it lives. All values are zero.
   TrainingRig(const LaidOutModel& model, const RigOptions& options);
 
-  /// Draws the values as the model's layers want them, and resets the statistics.
+  /// Initializes the values as the model's layers require, and resets the statistics.
   void initialize(std::uint64_t seed);
 
   /// Reserves what computing gradients needs. Called at most once. Throws InputError.
@@ -69,7 +69,7 @@ class TrainingRig {
   const ThreadTeam& team() const { return team_; }
   FlatBuffer& values() { return values_; }
   const FlatBuffer& values() const { return values_; }
-  FlatBuffer& statistics() { return statistics_; }  // the running ones
+  FlatBuffer& statistics() { return statistics_; }  // running statistics
   const FlatBuffer& statistics() const { return statistics_; }
 
   /// Requires: the options have an update rule.

@@ -13,10 +13,10 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kImages = 2000;  // of which patches are taken
+constexpr std::size_t kImages = 2000;  // from which patches are taken
 constexpr double kLeastVariance = 5e-4;
 
-/// Sums of products of the numbers of square patches.
+/// Accumulates the products of the pixels of square patches.
 class PatchSums {
  public:
   PatchSums(Shape image, int kernel)

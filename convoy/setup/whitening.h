@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whitening: a first convolution that takes the correlations out of small patches of
-// images.
+// Whitening: a first convolution that decorrelates small patches of images.
 //
 // Its filters are the directions in which patches vary most, each scaled to a variance of
-// one, and their negatives, so that a ReLU after it loses nothing. They follow from the
-// training images alone. A network that starts from them need not learn to see edges
-// first; it trains the rest while they stay as they are.
+// one, and their negatives, so that a following ReLU loses nothing. They follow from the
+// training images alone and are not trained; the network need not learn edge filters
+// first.
 
 #pragma once
 
@@ -19,12 +18,12 @@
 
 namespace convoy {
 
-/// The first convolution: the first segment, if it has a kernel.
-/// Throws InputError of kind `settings` if the network does not begin with one.
+/// Returns the first convolution: the first segment, if it has a kernel. Throws
+/// InputError of kind `settings` if the network does not begin with a convolution.
 SegmentId first_convolution(const Layout& layout);
 
-/// Gives the segment, a convolution of the images themselves, its whitening filters.
-/// Those beyond twice the numbers in a patch keep their values.
+/// Sets the whitening filters of the segment, a convolution of the images themselves.
+/// Filters beyond twice the numbers in a patch keep their values.
 void whiten(const Dataset& data, const Normalization& normalization, const Layout& layout,
             SegmentId convolution, FlatBuffer& values);
 

@@ -38,7 +38,7 @@ void check_batch_size(const Settings& settings, std::size_t samples) {
        .hint = "use a smaller batch or more data"});
 }
 
-/// The numbers of the settings, checked against the images.
+/// Returns the numbers of the settings, checked against the images.
 Normalization given_normalization(const DataSettings& settings, const Dataset& data) {
   Normalization normalization{.moments = {}};
   for (std::size_t c = 0; c < settings.mean.size(); ++c) {
@@ -109,7 +109,8 @@ Curve curve_of(ScheduleChoice choice) {
     case ScheduleChoice::onecycle:
       return Curve::onecycle;
     case ScheduleChoice::constant:
-    case ScheduleChoice::plateau:  // constant but for the factor that evaluations decide
+    // Constant, multiplied by the factor that evaluations decide.
+    case ScheduleChoice::plateau:
       break;
   }
   return Curve::constant;
@@ -127,14 +128,14 @@ WinogradMode winograd_mode(WinogradChoice choice) {
   return WinogradMode::off;
 }
 
-/// What is not trained, and so neither updated nor clipped.
+/// The segment that is not trained, and therefore neither updated nor clipped.
 std::optional<SegmentId> frozen_segment(const Settings& settings, const Layout& layout) {
   if (!settings.train.whiten) return std::nullopt;
   return first_convolution(layout);
 }
 
-/// Adam's beta1 stands where sgd has its momentum.
-double chosen_momentum(const OptimizerSettings& optimizer) {
+/// Adam's beta1 takes the place of sgd's momentum.
+double initial_momentum(const OptimizerSettings& optimizer) {
   return optimizer.name == OptimizerChoice::sgd ? optimizer.momentum : optimizer.beta1;
 }
 
@@ -216,7 +217,7 @@ std::size_t microbatch_count(const Settings& settings, int ranks) {
         InputKind::settings,
         {.where = "train.microbatches",
          .found = fmt::format("{} micro-batches for {} ranks", microbatches, ranks),
-         .expected = "at least a micro-batch for each rank",
+         .expected = "at least one micro-batch per rank",
          .hint = fmt::format("train.microbatches={}, or no more than {} ranks", ranks,
                              microbatches)});
   }
@@ -226,14 +227,14 @@ std::size_t microbatch_count(const Settings& settings, int ranks) {
         {.where = "train.batch_size",
          .found = fmt::format("{} samples in {} micro-batches", settings.train.batch_size,
                               microbatches),
-         .expected = "at least a sample for each micro-batch",
+         .expected = "at least one sample per micro-batch",
          .hint = fmt::format("train.batch_size={}, or fewer ranks", microbatches)});
   }
   return static_cast<std::size_t>(microbatches);
 }
 
 void check_ranks(const Settings& settings, int ranks) {
-  // A worker of ps_async has its own batches, whose micro-batches are its own.
+  // A worker of ps_async has its own batches and computes all of their micro-batches.
   const bool batch_is_shared = settings.strategy.name != StrategyChoice::ps_async;
   strategy_name(settings, ranks);
   microbatch_count(settings, batch_is_shared ? ranks : 1);
@@ -311,7 +312,7 @@ ScheduleOptions schedule_options(const Settings& settings, std::size_t steps,
   const double rate = settings.optimizer.lr;
   return {.curve = curve_of(schedule.name),
           .rate = rate,
-          .momentum = chosen_momentum(settings.optimizer),
+          .momentum = initial_momentum(settings.optimizer),
           .steps = steps,
           .steps_in_epoch = steps_in_epoch,
           .warmup_epochs = schedule.warmup_epochs,
@@ -321,7 +322,7 @@ ScheduleOptions schedule_options(const Settings& settings, std::size_t steps,
           .min_rate = schedule.min_lr,
           .end_factor = schedule.end_factor,
           .one_cycle = {.max_rate = schedule.max_lr > 0 ? schedule.max_lr : rate,
-                        .way_up = schedule.pct_start,
+                        .pct_start = schedule.pct_start,
                         .div_factor = schedule.div_factor,
                         .final_div_factor = schedule.final_div_factor,
                         .linear = schedule.anneal == AnnealChoice::linear,

@@ -11,7 +11,7 @@
 namespace convoy {
 namespace {
 
-constexpr double kPasses = 3;  // backward is about two forwards
+constexpr double kPasses = 3;  // forward, and backward as two forwards
 
 double forward_flops(const Model& model) {
   double flops = 0;
@@ -35,7 +35,8 @@ double ComputeTimes::seconds(int worker, std::uint64_t sequence,
   return sample_ * static_cast<double>(samples) * factor(worker, sequence);
 }
 
-/// Of mean one. Lognormal times have a longer tail than gaussian ones, as real ones do.
+/// Returns a random factor with mean one. Lognormal times have a longer tail than
+/// gaussian ones, as real ones do.
 double ComputeTimes::factor(int worker, std::uint64_t sequence) const {
   if (settings_.compute_kind == ComputeKind::constant) return 1;
   const RandomStream random(seed_, RngStream::compute_time,

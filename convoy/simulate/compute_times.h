@@ -12,23 +12,23 @@
 
 namespace convoy {
 
-/// Milliseconds of a whole batch: the number that sim.compute_ms is, or what the model's
-/// FLOPs take at sim.gflops. Requires: it is not "measure".
+/// Milliseconds per batch: the number in sim.compute_ms, or computed from the model's
+/// FLOPs and sim.gflops. Requires: it is not "measure".
 double batch_milliseconds(const Settings& settings, const Model& model);
 
-/// The same of one sample, in seconds.
+/// The same per sample, in seconds.
 inline double sample_seconds(const Settings& settings, const Model& model) {
   return batch_milliseconds(settings, model) * 1e-3 / settings.train.batch_size;
 }
 
 class ComputeTimes {
  public:
-  /// `sample` is what one sample takes on average, in seconds.
+  /// `sample` is the mean time per sample, in seconds.
   ComputeTimes(const SimSettings& settings, double sample, std::uint64_t seed)
       : settings_(settings), sample_(sample), seed_(seed) {}
 
-  /// Seconds that batch number `sequence` of a worker takes: a function of these and the
-  /// seed alone. Never negative.
+  /// Seconds of batch number `sequence` of a worker: a function of these and the seed
+  /// alone. Never negative.
   double seconds(int worker, std::uint64_t sequence, std::size_t samples) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a batch lies over the ranks of a cluster, as the settings have it: what the costs
-// of a step are asked for.
+// How a batch is divided over the ranks of a cluster, as the settings say: the input of
+// the step cost model.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Of micro-batches with at most so many samples each.
+/// For micro-batches of at most that many samples each.
 CostedJob costed_job(const Settings& settings, const Cluster& cluster,
                      const ReductionOrder& order, std::size_t samples);
 

@@ -23,12 +23,13 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What TCP leaves of a cable: 1448 bytes of a frame of 1514.
+/// The fraction of a link's bandwidth that TCP payload gets: 1448 bytes of a frame of
+/// 1514.
 constexpr double kPayload = 1448.0 / 1514.0;
 constexpr double kBytesOfGigabit = 1e9 / 8;
-constexpr std::size_t kLeastSamples = 16;  // below, a pass takes no less
+constexpr std::size_t kLeastSamples = 16;  // a smaller pass takes as long
 
-/// A job of so many nodes, if the batch is large enough for its ranks.
+/// Makes jobs on given numbers of nodes, if the batch is large enough for their ranks.
 class Jobs {
  public:
   Jobs(const Settings& settings, bool weak) : settings_(settings), weak_(weak) {}
@@ -58,7 +59,7 @@ class Jobs {
     return (batch(nodes) + microbatches(nodes) - 1) / microbatches(nodes);
   }
 
-  /// Of a job that does not fit, the parts that ps_async needs.
+  /// If the job does not fit, only the fields that ps_async needs are set.
   CostedJob of(int nodes) const {
     const int ranks = cluster(nodes).ranks();
     const ReductionOrder order(
@@ -81,7 +82,8 @@ class Jobs {
   bool weak_;
 };
 
-/// Sizes of passes to measure: the largest, the smallest, and between them halves.
+/// Batch sizes of passes to measure: the largest, the smallest, and halvings between
+/// them.
 std::vector<std::size_t> sizes_of_passes(const Jobs& jobs,
                                          const std::vector<int>& nodes) {
   const std::size_t largest = jobs.batch(1);
@@ -150,7 +152,7 @@ CostProfile profile_for(const Settings& settings, const PredictOptions& options,
 struct Row {
   std::string strategy;
   int nodes, ranks;
-  std::size_t batch;  // of an update
+  std::size_t batch;  // samples per update
   StepCost cost;
   double images_per_second;
 };
@@ -199,7 +201,7 @@ std::string json_text(const CostProfile& profile, const std::vector<Row>& rows) 
   return object.dump() + "\n";
 }
 
-/// A strategy that convoy has not is marked.
+/// Strategies that convoy does not implement are marked with a star.
 std::string row_text(const Row& row, double single) {
   const double speed_up = row.images_per_second / single;
   return fmt::format(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// predict: how a training would scale: what a step takes with each strategy on more and
-// more machines, from what this machine was measured to do.
+// predict: how training would scale: the time of a step with each strategy on increasing
+// numbers of machines, from measurements of this machine.
 
 #pragma once
 
@@ -14,15 +14,15 @@ namespace convoy {
 
 struct PredictOptions {
   std::vector<int> nodes = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
-  std::string profile;  // a file: read if it is there, else measured and written
-  bool weak = false;    // train.batch_size is of one node: more nodes, larger batch
+  std::string profile;  // read if it exists, otherwise measured and written
+  bool weak = false;    // weak scaling: train.batch_size is per node
   bool as_json = false;
   int at_once = 0;     // ranks that compute at once while measuring; 0: those of a node
-  double seconds = 2;  // how long to measure a pass
+  double seconds = 2;  // measuring time per pass
 };
 
-/// The table, or a JSON object. Throws InputError, and PeerError if a process of a
-/// measurement dies.
+/// Returns a table, or a JSON object. Throws InputError, and PeerError if a measuring
+/// process dies.
 std::string predict(const Settings& settings, const PredictOptions& options);
 
 }  // namespace convoy

@@ -12,14 +12,15 @@
 namespace convoy {
 namespace {
 
-/// One rank alone computes the micro-batches of all, and nothing delays it.
+/// Settings of a single rank that computes the micro-batches of all ranks, without
+/// delays.
 LocalUpdateOptions alone(const Settings& settings, int ranks) {
   return {.strategy = choice_name(StrategyChoice::single),
           .microbatches = microbatch_count(settings, ranks),
           .delay = Delay({}, settings.train.seed, /*rank=*/0)};
 }
 
-/// A machine whose time follows from FLOPs: backward takes two forwards.
+/// A profile whose times are computed from FLOPs: backward takes two forwards.
 CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t batch) {
   CostProfile profile{.model = work.model.name};
   profile.units.resize(work.layout.unit_count());
@@ -70,7 +71,7 @@ SimulatedRanks::SimulatedRanks(const TrainingContext& parts, int ranks)
   describe(described);
 }
 
-/// What the exchange adds to a step: of ranks that are all as fast.
+/// Returns the time that the exchange adds to a step, if all ranks are equally fast.
 StepCost SimulatedRanks::cost() const {
   const Settings& settings = parts_.settings;
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
@@ -122,9 +123,9 @@ std::string SimulatedRanks::plan() const {
   const Settings& settings = parts_.settings;
   return fmt::format(
       "cluster   {} virtual rank{}, strategy {}\n"
-      "clock     virtual: {:.4g} ms a batch alone ({}), {:.4g} us, {:.4g} Gbit/s; the "
+      "clock     virtual: {:.4g} ms per batch alone ({}), {:.4g} us, {:.4g} Gbit/s; the "
       "exchange adds {:.4g} ms\n"
-      "batch     {} samples an update in {} micro-batches: the same bits as on real "
+      "batch     {} samples per update in {} micro-batches: the same bits as on real "
       "ranks\n",
       order_.ranks(), order_.ranks() == 1 ? "" : "s", strategy_,
       batch_milliseconds(settings, parts_.work.model),

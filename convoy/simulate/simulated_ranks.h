@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SimulatedRanks: a synchronous strategy on the ranks of a virtual cluster.
+// SimulatedRanks: a synchronous strategy on a virtual cluster.
 //
-// What they compute together is what one rank computes with all micro-batches, to the
-// bit; so that is done, and only the time is made up: the slowest rank's, and what the
-// exchange of the strategy adds to it.
+// The ranks together compute exactly what one rank computes with all micro-batches, bit
+// for bit. So one rank does compute it, and only the time is simulated: that of the
+// slowest rank, plus what the strategy's exchange adds.
 
 #pragma once
 
@@ -24,20 +24,20 @@ class SimulatedRanks final : public LocalUpdates {
  private:
   StepCost cost() const;
 
-  /// Makes up the time of an update, and what each rank says of it.
+  /// Simulates the time of an update, and the report of each rank.
   void take_time(std::size_t step, Update& update);
   std::string plan() const;
 
   TrainingContext parts_;
   std::string strategy_;  // of the virtual ranks
-  ReductionOrder order_;  // over them
+  ReductionOrder order_;  // over the virtual ranks
   ComputeTimes times_;
   std::vector<Delay> delays_;  // by rank
   StepCost cost_;
   VirtualClock clock_;
   std::vector<StepReport> reports_;  // by rank
   double exposed_ = 0;
-  std::vector<double> slept_;  // by rank, in all
+  std::vector<double> slept_;  // by rank, total seconds
 };
 
 }  // namespace convoy

@@ -74,7 +74,7 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
             .clock = &clock_});
 }
 
-/// Of a push, and of the values that go back.
+/// Bytes of a push, and of the values that are sent back.
 std::uint64_t SimulatedServer::message_bytes() const {
   return parts_.work.layout.parameter_count() * sizeof(float);
 }
@@ -86,9 +86,9 @@ void SimulatedServer::begin() {
   for (int worker = 0; worker < count; ++worker) give_work(worker);
 }
 
-/// Who is too far ahead waits.
+/// A worker that is too far ahead waits.
 void SimulatedServer::give_work(int worker) {
-  if (!server_.may_go_on(worker)) {
+  if (!server_.may_pull(worker)) {
     waiting_.push_back(worker);
     return;
   }
@@ -127,7 +127,7 @@ BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
   return Samples{images, labels};
 }
 
-/// The gradient of the worker's next batch with the values now.
+/// Computes the gradient of the worker's next batch with the current values.
 void SimulatedServer::compute(int worker, const Assignment& next) {
   VirtualWorker& one = at(worker);
   Microbatches& microbatches = parts_.rig.microbatches();
@@ -160,7 +160,8 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
   VirtualWorker& one = at(worker);
   const Applied applied = server_.push(
       worker, one.push, one.gradients.view({0, one.gradients.size()}), request.rates);
-  check(applied.fate == PushFate::applied, "a virtual worker pushes what it was given");
+  check(applied.result == PushResult::applied,
+        "a virtual worker's push answers its assignment");
   std::swap(last_.gradients, one.gradients);
   Update made{.rate = applied.rate,
               .seconds = events_.now() - last_.at,
@@ -198,8 +199,8 @@ std::string SimulatedServer::plan() const {
   return fmt::format(
       "cluster   {} virtual worker{}, 1 server, strategy {}, partition {}, staleness "
       "bound {}\n"
-      "clock     virtual: {:.4g} ms a batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
-      "batch     {} samples a push, each an update of its own; compensation {}\n",
+      "clock     virtual: {:.4g} ms per batch ({}), {:.4g} us, {:.4g} Gbit/s\n"
+      "batch     {} samples per push, one update per push; compensation {}\n",
       workers_.size(), workers_.size() == 1 ? "" : "s",
       choice_name(StrategyChoice::ps_async), choice_name(settings.data.partition),
       settings.ps.max_staleness, batch_milliseconds(settings, parts_.work.model),

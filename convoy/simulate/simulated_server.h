@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SimulatedServer: a parameter server and its workers in one process, under a clock that
-// jumps from event to event.
+// SimulatedServer: a parameter server and its workers in one process, with a virtual
+// clock that advances from event to event.
 //
 //   values leave the server   -> over its link -> a worker computes, is delayed
 //   gradients leave it        -> over its link -> the server updates, in order of arrival
 //
-// Gradients are real and updates are those of the real server. A worker's gradient is
-// computed when it is given its values, so that it needs no copy of them, and kept until
-// its time to arrive has come. Only time is made up; so thousands of workers cost no
-// waiting, and a run repeats to the bit.
+// Gradients are real, and updates are those of the real server. A worker's gradient is
+// computed when the worker gets its values, so that no copy of them is needed, and kept
+// until its simulated arrival. Only time is simulated, so thousands of workers cost no
+// waiting, and a run repeats bit for bit.
 
 #pragma once
 
@@ -38,13 +38,13 @@ class SimulatedServer final : public UpdateSource {
   struct VirtualWorker {
     VirtualWorker(const TrainingContext& parts, const Delay& delay);
 
-    FlatBuffer gradients, statistics;  // of the push under way
+    FlatBuffer gradients, statistics;  // of the current push
     Push push;
     Delay delay;
-    Link up, down;                     // its own, to and from the server's
-    double slept = 0;                  // seconds, in all
+    Link up, down;                     // the worker's own, to and from the server's
+    double slept = 0;                  // seconds, total
     std::vector<std::uint32_t> order;  // of the samples of its epoch
-    int epoch = 0;                     // whose order that is
+    int epoch = 0;                     // of that order
   };
 
   enum class EventKind { computed, arrived };
@@ -53,7 +53,7 @@ class SimulatedServer final : public UpdateSource {
     int worker;
   };
 
-  /// Of the server, which all workers share.
+  /// The links of the server, which all workers share.
   struct ServerLinks {
     Link in, out;
   };
@@ -61,14 +61,14 @@ class SimulatedServer final : public UpdateSource {
   struct LastUpdate {
     FlatBuffer gradients;
     StepReport report{};
-    double at = 0;  // seconds of the virtual clock
+    double at = 0;  // seconds on the virtual clock
   };
 
-  /// What the simulation takes itself.
+  /// The real time that the simulation takes.
   struct RealTime {
     Stopwatch since_begin{};
-    double seconds = 0;    // from the begin to the last update
-    double computing = 0;  // gradients alone
+    double seconds = 0;    // from the beginning to the last update
+    double computing = 0;  // gradients only
   };
 
   VirtualWorker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
@@ -94,7 +94,7 @@ class SimulatedServer final : public UpdateSource {
   EventQueue<Event> events_;
   VirtualClock clock_;
   ServerLinks links_;
-  std::vector<int> waiting_;  // workers too far ahead
+  std::vector<int> waiting_;  // workers that are too far ahead
   LastUpdate last_;
   RealTime real_;
 };

@@ -13,7 +13,7 @@
 namespace convoy {
 namespace {
 
-/// What a virtual cluster cannot do.
+/// Refuses what a virtual cluster does not support.
 void check_simulation(const TrainingContext& parts) {
   const Settings& settings = parts.settings;
   const auto refuse = [](const char* where, std::string found, std::string hint) {
@@ -24,7 +24,7 @@ void check_simulation(const TrainingContext& parts) {
   };
   if (!settings.train.resume.empty()) {
     refuse("train.resume", settings.train.resume,
-           "a virtual run begins at the start, and repeats exactly");
+           "a simulated run cannot be resumed; it repeats exactly");
   }
   if (settings.strategy.name != StrategyChoice::ps_async) return;
   if (settings.ps.servers > 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The updates of a virtual cluster, by the settings' strategy.
+// The update sources of a virtual cluster, by strategy.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Of so many workers or ranks. What cannot be simulated is refused when they are made:
-/// InputError.
+/// Makes the source for that many workers or ranks. The factory throws InputError for
+/// what cannot be simulated.
 UpdateSourceFactory simulated_updates(int workers);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AllReduce: after backward, one all-reduce per tensor; then every rank updates its
+// AllReduce: one all-reduce per tensor after backward; then every rank updates its
 // values.
 
 #pragma once
@@ -13,7 +13,7 @@ namespace convoy {
 
 class AllReduce final : public Strategy {
  public:
-  /// Borrows what replica and peers do for as long as it lives.
+  /// Borrows what replica and peers borrow for as long as it lives.
   AllReduce(const Replica& replica, const Peers& peers)
       : replica_(replica), peers_(peers), pieces_(tensor_ranges(replica)) {}
 

@@ -48,7 +48,7 @@ void Ddp::begin() {
 
 void Ddp::gradient_ready(SegmentId segment) {
   Bucket& bucket = buckets_[bucket_of_[static_cast<std::size_t>(segment)]];
-  check(bucket.missing > 0, "each gradient is reported once a step");
+  check(bucket.missing > 0, "each gradient is reported once per step");
   if (--bucket.missing > 0) return;
   start(bucket);
   if (&bucket == &buckets_.front()) start(statistics_);

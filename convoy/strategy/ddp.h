@@ -2,8 +2,8 @@
 //
 // Ddp: gradients are exchanged while backward still runs.
 //
-// Adjacent units are merged into buckets, from the last unit to the first, as backward
-// finishes them. When a bucket's last gradient is ready its all-reduce starts in the
+// Adjacent units are grouped into buckets, from the last unit to the first, as backward
+// completes them. When a bucket's last gradient is ready, its all-reduce starts in the
 // background; step() waits for all of them and updates.
 //
 //   backward   | unit 5 | unit 4 | unit 3 | unit 2 | unit 1 | unit 0 |
@@ -18,15 +18,15 @@
 
 namespace convoy {
 
-/// The stretches of the layout that are exchanged at once (params/buckets.h).
+/// The ranges of the layout that are exchanged in one operation (params/buckets.h).
 std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes);
 
 class Ddp final : public Strategy {
  public:
-  /// Borrows what replica and peers do for as long as it lives.
+  /// Borrows what replica and peers borrow for as long as it lives.
   Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes);
 
-  /// All ranks take the first one's values and running statistics.
+  /// All ranks take the first rank's values and running statistics.
   void begin() override;
   void gradient_ready(SegmentId segment) override;
   void step() override;
@@ -34,8 +34,8 @@ class Ddp final : public Strategy {
  private:
   struct Bucket {
     ReduceRange piece;
-    std::size_t segments = 0;  // it has
-    std::size_t missing = 0;   // of these, in this step
+    std::size_t segments = 0;  // in this bucket
+    std::size_t missing = 0;   // gradients that are not ready yet in this step
     AsyncComm::Ticket under_way{};
   };
 
@@ -43,9 +43,10 @@ class Ddp final : public Strategy {
 
   Replica replica_;
   Peers peers_;
-  std::vector<Bucket> buckets_;         // as backward finishes them
+  std::vector<Bucket> buckets_;         // in the order of backward
   std::vector<std::size_t> bucket_of_;  // by segment
-  Bucket statistics_;                   // no gradients: exchanged with the first bucket
+  /// Without gradients: exchanged with the first bucket.
+  Bucket statistics_;
 };
 
 }  // namespace convoy

@@ -58,7 +58,7 @@ void GatherScatterSum::gather(const ReduceRange& piece) {
       kRoot);
 }
 
-/// This rank's partials of the piece, one after the other.
+/// Returns this rank's partials of the range, concatenated.
 std::span<const float> GatherScatterSum::in_a_row(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   if (piece.partials.size() == 1) return {piece.partials.front(), size};
@@ -75,7 +75,7 @@ void GatherScatterSum::add(const ReduceRange& piece) {
   peers_.order.add(all_partials_, piece.whole);
 }
 
-/// The sum is scattered once to each rank.
+/// Each rank receives a copy of the sum.
 void GatherScatterSum::scatter(const ReduceRange& piece) {
   const std::size_t size = piece.whole.size();
   std::ranges::fill(sizes_, piece.whole.size_bytes());

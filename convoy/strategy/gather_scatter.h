@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GatherScatter: after backward, tensor by tensor, rank 0 gathers everyone's partial
-// sums, adds them and gives each rank the sum; then every rank updates its values.
+// GatherScatter: after backward, tensor by tensor, rank 0 gathers all partial sums, adds
+// them and sends the sum to each rank; then every rank updates its values.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace convoy {
 
-/// Adds up what all ranks have of one tensor after the other, through rank 0.
+/// Adds the partial sums of all ranks through rank 0, one tensor after the other.
 class GatherScatterSum {
  public:
-  /// For tensors of at most `largest` numbers, of which this rank has so many partial
-  /// sums. Borrows what peers does for as long as it lives.
+  /// For tensors of at most `largest` elements, of which this rank has `partials` partial
+  /// sums. Borrows what peers borrows for as long as it lives.
   GatherScatterSum(const Peers& peers, std::size_t partials, std::size_t largest);
 
-  /// Together with all ranks. Throws PeerError.
+  /// Called on all ranks together. Throws PeerError.
   void add_up(const ReduceRange& piece);
 
  private:
@@ -28,15 +28,15 @@ class GatherScatterSum {
   void scatter(const ReduceRange& piece);
 
   Peers peers_;
-  std::vector<float> own_;                  // several partials, one after the other
-  std::vector<float> all_;                  // on rank 0, of everyone
+  std::vector<float> own_;                  // several partials, concatenated
+  std::vector<float> all_;                  // on rank 0: those of all ranks
   std::vector<const float*> all_partials_;  // where they begin in it
-  std::vector<std::size_t> sizes_;          // by rank, in bytes, of the piece at hand
+  std::vector<std::size_t> sizes_;          // by rank, in bytes, of the current range
 };
 
 class GatherScatter final : public Strategy {
  public:
-  /// Borrows what replica and peers do for as long as it lives.
+  /// Borrows what replica and peers borrow for as long as it lives.
   GatherScatter(const Replica& replica, const Peers& peers);
 
   void step() override;

@@ -8,13 +8,13 @@
 
 namespace convoy {
 
-/// Borrowed, all of it.
+/// Everything is borrowed.
 struct Peers {
   Comm& comm;
   AsyncComm& background;  // of the same Comm
   const ReductionOrder& order;
 
-  /// The Comm, once no background operation is running. Throws PeerError.
+  /// Returns the Comm, after all background operations. Throws PeerError.
   Comm& idle_comm() const {
     background.wait_all();
     return comm;

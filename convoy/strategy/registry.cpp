@@ -42,7 +42,7 @@ constexpr Entry kStrategies[] = {
 
 const Entry& find(std::string_view name) {
   const auto* entry = std::ranges::find(kStrategies, name, &Entry::name);
-  check(entry != std::end(kStrategies), "a strategy is one of the registered");
+  check(entry != std::end(kStrategies), "a strategy's name is registered");
   return *entry;
 }
 
@@ -60,7 +60,8 @@ std::unique_ptr<Strategy> make_strategy(std::string_view name, const Replica& re
                                         const Peers& peers,
                                         const StrategyOptions& options) {
   const Entry& entry = find(name);
-  check(!entry.one_rank || peers.comm.ranks() == 1, "a strategy fits the ranks");
+  check(!entry.one_rank || peers.comm.ranks() == 1,
+        "the strategy supports this number of ranks");
   return entry.make(replica, peers, options);
 }
 

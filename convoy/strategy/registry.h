@@ -19,13 +19,13 @@ struct StrategyOptions {
   std::size_t bucket_bytes = 0;  // ddp: gradients exchanged in one operation
 };
 
-/// Names of all strategies, those for one rank alone first.
+/// Names of all strategies; those for a single rank come first.
 std::vector<std::string> strategy_names();
 
-/// Whether a strategy is for one rank alone.
+/// Whether a strategy is for a single rank only.
 bool is_for_one_rank(std::string_view name);
 
-/// Borrows what replica and peers do. Requires: one of the names, and one that fits the
+/// Borrows what replica and peers borrow. Requires: a registered name that supports the
 /// number of ranks.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Replica& replica,
                                         const Peers& peers,

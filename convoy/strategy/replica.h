@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replica: what a rank trains, as its strategy sees it: a complete copy of the model.
+// Replica: what a rank trains: a complete copy of the model.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace convoy {
 
-/// Borrowed, all of it.
+/// Everything is borrowed.
 struct Replica {
   const Layout& layout;
   FlatBuffer& values;
-  FlatBuffer& statistics;  // the running ones
+  FlatBuffer& statistics;  // running statistics
   PartialSums gradients;
   PartialSums batch_stats;
   OptimizerStep step;
 
-  /// New values from the gradients' sum.
+  /// Computes new values from the sum of the gradients.
   void update() const { step.update(values, gradients.whole()); }
 };
 
@@ -30,16 +30,17 @@ struct Replica {
 struct ReduceRange {
   ReduceRange(const PartialSums& sums, Range range)
       : partials(sums.starts(range)), whole(sums.whole().view(range)) {}
-  /// Where this rank has one partial sum, which the whole sum overwrites.
+  /// The range of a single partial sum, which is overwritten by the complete sum.
   explicit ReduceRange(std::span<float> numbers)
       : partials{numbers.data()}, whole(numbers) {}
 
-  std::vector<const float*> partials;  // where it begins in each of this rank's
-  std::span<float> whole;              // where the sum over all ranks goes
+  /// Beginning of the range in each of this rank's partials.
+  std::vector<const float*> partials;
+  std::span<float> whole;  // destination of the sum over all ranks
 };
 
-/// One range per tensor, in the layout's order, and one for the statistics if there are
-/// any.
+/// Returns one range per tensor, in the layout's order, and one for the statistics if
+/// there are any.
 std::vector<ReduceRange> tensor_ranges(const Replica& replica);
 
 }  // namespace convoy

@@ -11,7 +11,7 @@ namespace convoy {
 
 class Single final : public Strategy {
  public:
-  /// Borrows what the replica does for as long as it lives.
+  /// Borrows what the replica borrows for as long as it lives.
   explicit Single(const Replica& replica) : replica_(replica) {}
 
   void step() override { replica_.update(); }

@@ -12,19 +12,19 @@ namespace convoy {
 
 class Strategy : public PassListener {
  public:
-  /// Once, on all ranks, before the first pass.
+  /// Called once, on all ranks, before the first pass.
   virtual void begin() {}
 
-  /// Turns the gradients of the passes since the last step into new values, which are the
-  /// same on all ranks. The batch statistics are then the sum over all ranks. Throws
+  /// Computes new values, the same on all ranks, from the gradients of the passes since
+  /// the last step. Afterwards the batch statistics are the sum over all ranks. Throws
   /// PeerError.
   virtual void step() = 0;
 
-  /// How long step() has waited for other ranks, in total.
+  /// The total time that step() has waited for other ranks.
   double seconds_exposed() const { return seconds_exposed_; }
 
  protected:
-  /// Runs `exchange`, whose time counts as waited.
+  /// Runs `exchange` and counts its time as waited.
   template <class Exchange>
   void timed_exchange(const Exchange& exchange) {
     const Stopwatch watch;

@@ -42,8 +42,8 @@ void AppendFile::flush() {
   if (!file_) throw storage_error(path_, "append to this file", errno);
   const off_t whole = ::lseek(file_.get(), 0, SEEK_END);
   if (const int cause = write_all(file_.get(), std::as_bytes(std::span(waiting_)))) {
-    // A disk that fills up takes part of a piece; take it back. If even that fails there
-    // is nothing left to try, and the error is thrown all the same.
+    // A full disk takes part of a piece, which is removed again. If that fails too, the
+    // error is thrown all the same.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), whole);
     throw storage_error(path_, "append to this file", cause);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AppendFile: a file that grows by whole pieces, handed to the system about once per
-// second.
+// AppendFile: a file that grows by complete pieces, written about once per second.
 
 #pragma once
 
@@ -17,23 +16,23 @@ namespace convoy {
 /// Methods that write throw a storage error, naming the file.
 class AppendFile {
  public:
-  /// Opened, and made, when first written.
+  /// Opens, and creates, the file at the first write.
   explicit AppendFile(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Made now. Throws a storage error if there is one of this name.
+  /// Creates the file now. Throws a storage error if it exists.
   static AppendFile create(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// The piece waits for the next flush().
+  /// Buffers the piece until the next flush().
   void append(std::string_view piece) { waiting_ += piece; }
 
-  /// Whether a second has passed since the last flush(), or much is waiting.
+  /// Whether a second has passed since the last flush(), or much is buffered.
   bool is_due() const;
 
-  /// Hands what waits to the operating system: it survives the process, not a power cut.
-  /// What could not be written is kept for the next flush, and the file has no part of
-  /// it.
+  /// Passes the buffer to the operating system: it survives the process, but not a power
+  /// cut. If it cannot be written, it is kept for the next flush, and the file contains
+  /// no part of it.
   void flush();
 
  private:

@@ -17,7 +17,7 @@ extern char** environ;
 namespace convoy {
 namespace {
 
-/// The child's streams: nothing in, both out to a pipe.
+/// The child's streams: stdin is empty, stdout and stderr go to a pipe.
 class Streams {
  public:
   explicit Streams(int output) {

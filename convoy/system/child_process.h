@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Process: another program, run to its end, without a shell.
+// Process: runs another program to its end, without a shell.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace convoy {
 
 struct ProcessResult {
-  int exit_code;       // 128 + the signal if one ended it
-  std::string output;  // what it printed, both streams in order
+  int exit_code;       // 128 + the signal if a signal ended it
+  std::string output;  // stdout and stderr, interleaved
 };
 
 /// Runs `command`, a program found on the PATH and its arguments, with empty input.

@@ -42,7 +42,7 @@ void Children::start(const std::function<void()>& body) {
   ::_exit(0);
 }
 
-/// Only these are asked for: a process may have other children.
+/// Waits for these only: a process may have other children.
 std::optional<std::size_t> Children::wait() {
   const auto is_running = [](pid_t child) { return child != 0; };
   while (std::ranges::any_of(running_, is_running)) {

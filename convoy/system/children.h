@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Children: processes of this program that end with this object, or with this process.
+// Children: child processes that end with this object, or with this process.
 
 #pragma once
 
@@ -22,14 +22,15 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  /// Runs the body in a process, which fails if it throws.
+  /// Runs the body in a child process, which fails if the body throws.
   void start(const std::function<void()>& body);
 
-  /// Returns when all have ended, or one has failed: its number, in order of start().
+  /// Returns when all have ended, or when one has failed: its number, in order of
+  /// start().
   std::optional<std::size_t> wait();
 
  private:
-  std::vector<pid_t> running_;  // 0: has ended
+  std::vector<pid_t> running_;  // 0: ended
 };
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cpu: what this machine's processor is and can do.
+// Cpu: this machine's processor and its features.
 
 #pragma once
 
@@ -10,8 +10,8 @@ namespace convoy {
 
 struct CpuInfo {
   std::string name;      // as the kernel says it
-  std::string features;  // of those that convoy uses: "avx2 fma"
-  int cores;             // this process may run on (affinity mask)
+  std::string features;  // those that convoy uses: "avx2 fma"
+  int cores;             // that this process may run on (affinity mask)
 };
 
 CpuInfo cpu_info();

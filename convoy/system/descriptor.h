@@ -24,7 +24,7 @@ class Descriptor {
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
 
-  /// The number, which the caller has to close.
+  /// Releases ownership: the caller has to close it.
   int release() { return std::exchange(number_, -1); }
 
   void reset() {

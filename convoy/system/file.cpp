@@ -30,7 +30,8 @@ std::string kind_of_file(mode_t mode) {
   return "a device";
 }
 
-/// The size as the file system says; what has none, as files of /proc, says 0.
+/// The size according to the file system; 0 for files without one, such as those of
+/// /proc.
 std::size_t size_of_open(int descriptor, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0)
@@ -41,7 +42,7 @@ std::size_t size_of_open(int descriptor, const std::filesystem::path& path) {
 }
 
 template <class Container>
-Container read_whole(const std::filesystem::path& path, std::size_t most) {
+Container read_complete(const std::filesystem::path& path, std::size_t most) {
   const Descriptor file = open_to_read(path);
   if (size_of_open(file.get(), path) > most) {
     throw not_to_read(path, "more than " + human_bytes(most), "a file of at most that");
@@ -58,7 +59,7 @@ Container read_whole(const std::filesystem::path& path, std::size_t most) {
   return content;
 }
 
-/// Calls `create` with hidden names beside `path` until one is not taken.
+/// Calls `create` with hidden names beside `path` until one is free.
 template <class Create>
 std::filesystem::path create_temporary(const std::filesystem::path& path,
                                        const Create& create) {
@@ -73,7 +74,7 @@ std::filesystem::path create_temporary(const std::filesystem::path& path,
 }  // namespace
 
 Descriptor open_to_read(const std::filesystem::path& path) {
-  // Without O_NONBLOCK the opening of a FIFO waits for somebody who writes.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) throw storage_error(path, "read this file", errno);
   size_of_open(file.get(), path);
@@ -83,12 +84,12 @@ Descriptor open_to_read(const std::filesystem::path& path) {
 void expect_regular_file(const std::filesystem::path& path) { open_to_read(path); }
 
 std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
-  return read_whole<std::vector<std::byte>>(path,
-                                            std::numeric_limits<std::size_t>::max());
+  return read_complete<std::vector<std::byte>>(path,
+                                               std::numeric_limits<std::size_t>::max());
 }
 
 std::string read_text(const std::filesystem::path& path, std::size_t most) {
-  return read_whole<std::string>(path, most);
+  return read_complete<std::string>(path, most);
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view text) {
@@ -173,10 +174,11 @@ void AtomicFolder::replace() {
     }
     replace_in_two_steps();
   }
-  sync_folder(folder_of(path_));  // the old one now has the temporary name
+  sync_folder(folder_of(path_));  // the old folder now has the temporary name
 }
 
-/// Where a file system cannot exchange two names, as NFS: for a moment there is none.
+/// Fallback for file systems that cannot exchange two names, such as NFS: for a moment
+/// there is no folder.
 void AtomicFolder::replace_in_two_steps() {
   const std::filesystem::path old = temporary_.string() + "-old";
   if (::rename(path_.c_str(), old.c_str()) != 0 ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Twelve independent accumulators of eight numbers: enough to hide the latency of two FMA
-// pipes. Vector types of the compiler, so that each target gets its own instructions.
+// pipes. The compiler's vector types give each target its own instructions.
 
 #include "convoy/system/fma_probe.h"
 
@@ -18,7 +18,7 @@ constexpr int kRounds = 4096;
 constexpr double kFlopsPerCall = 2.0 * 8 * kAccumulators * kRounds;
 
 // Inlined into one function per target. Different initial values, none of them a fixed
-// point, keep the compiler from removing work.
+// point, keep the compiler from removing the work.
 [[gnu::always_inline]] inline float multiply_add_rounds() {
   const Vector factor = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
   Vector sums[kAccumulators];

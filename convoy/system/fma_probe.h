@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The FMA probe: how fast this machine multiplies and adds at this moment.
+// The FMA probe: measures the machine's current speed of multiply-adds.
 //
-// Virtual cores share real ones, from one minute to the next. A measured time is
-// meaningful only together with the machine's speed at that moment, which the probe
-// measures.
+// Virtual cores share physical ones, so their speed changes from minute to minute. A
+// measured time is meaningful only together with the machine's speed at that time, which
+// the probe measures.
 
 #pragma once
 

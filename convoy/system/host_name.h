@@ -6,7 +6,7 @@
 
 namespace convoy {
 
-/// This machine's name, fit to be printed; "localhost" if it has none.
+/// This machine's name in printable form; "localhost" if it has none.
 std::string host_name();
 
 }  // namespace convoy

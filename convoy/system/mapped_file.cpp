@@ -14,8 +14,8 @@
 namespace convoy {
 namespace {
 
-/// Maps a regular file that is open; an empty one cannot be mapped and is empty. On
-/// failure, empty with errno set.
+/// Maps an open regular file; an empty file cannot be mapped, so the result is empty. On
+/// failure, the result is empty and errno is set.
 std::span<const std::byte> map_open(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return {};

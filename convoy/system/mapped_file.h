@@ -2,10 +2,10 @@
 //
 // MappedFile: a file's content as read-only memory, without reading it first.
 //
-// Pages come from disk as they are touched and belong to the system's cache: processes
-// that map the same file share them, and memory that runs short takes them back. A file
-// that is shortened while it is mapped ends the process at the next access; convoy never
-// shortens files, it replaces them.
+// Pages are read from disk when they are accessed and belong to the page cache: processes
+// that map the same file share them, and the system can reclaim them. If a file is
+// truncated while it is mapped, the next access ends the process; convoy never truncates
+// files, it replaces them.
 
 #pragma once
 

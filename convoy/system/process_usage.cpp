@@ -15,15 +15,16 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// The second number of statm counts pages.
+/// The second number of statm counts resident pages.
 std::uint64_t resident_bytes() {
   std::uint64_t total = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> total >> resident;
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// The folder of the group, below where groups of one kind are mounted, that a line of
-/// /proc/self/cgroup ("2:cpu,cpuacct:/some/group", "0::/some/group") names.
+/// Returns the folder of the control group that a line of /proc/self/cgroup
+/// ("2:cpu,cpuacct:/some/group", "0::/some/group") names, below the mount point of its
+/// controller.
 std::filesystem::path group_folder(const std::string& line) {
   const std::size_t first = line.find(':'), second = line.find(':', first + 1);
   if (second == std::string::npos) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// quiet_thread: a thread that signals do not break into. A process's signals go to any
-// thread that lets them; a library's threads leave them to whoever wants them.
+// quiet_thread: a thread that blocks all signals. A process's signals are delivered to
+// any thread that does not block them; library threads leave them to the application's.
 
 #pragma once
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StopRequest: Ctrl-C, SIGTERM, and SIGUSR1 as schedulers send it before a time limit, as
-// a flag that the training loop looks at.
+// StopRequest: turns Ctrl-C, SIGTERM, and SIGUSR1, which schedulers send before a time
+// limit, into a flag that the training loop checks.
 //
-// The first signal asks for a clean end at the next step; a second one ends the process
-// at once with exit code 130. One object at a time, in main(); the previous handlers are
-// restored by its destructor.
+// The first signal requests a clean end at the next step; a second one ends the process
+// at once with exit code 130. There is one object at a time, in main(); its destructor
+// restores the previous handlers.
 
 #pragma once
 
@@ -20,7 +20,7 @@ class StopRequest {
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// The signal that asked; 0 if none did.
+  /// The signal that was received; 0 if none was.
   int signal() const;
 
  private:
@@ -29,7 +29,7 @@ class StopRequest {
   struct sigaction old_usr1_ {};
 };
 
-/// A signal that asks to stop as people know it: "SIGINT". Empty for any other.
+/// The name of a stop signal: "SIGINT". Empty for any other signal.
 const char* stop_signal_name(int signal);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TemporaryFolder: a fresh folder, removed with all it holds afterwards.
+// TemporaryFolder: a new folder that is removed with its contents at the end.
 
 #pragma once
 

@@ -13,8 +13,7 @@
 namespace convoy {
 namespace {
 
-// Some 100 us: longer than the gap between two kernels, shorter than a batch that is
-// late.
+// About 100 us: longer than the gap between two kernels, shorter than a late batch.
 constexpr int kSpins = 5000;
 
 void pause_briefly() {
@@ -87,7 +86,7 @@ void ThreadTeam::take_tasks(int thread) {
   const std::size_t count = shares_.size();
   for (std::size_t offset = 0; offset < count; ++offset) {
     Share& share = shares_[(static_cast<std::size_t>(thread) + offset) % count];
-    // Told once a share, not once a task: all threads write that word.
+    // Decremented once per share, not once per task: all threads write that word.
     std::size_t done = 0;
     for (;; ++done) {
       const std::uint64_t open = share.open.fetch_add(1, std::memory_order_acq_rel);

@@ -4,8 +4,8 @@
 //
 //   team.run(tasks, [&](std::size_t task, int thread) { ... });
 //
-// Each thread begins in its own contiguous part of the tasks and then helps the others,
-// so neighbouring tasks stay in one cache, and a thread that the system has descheduled
+// Each thread starts in its own contiguous part of the tasks and then helps the others.
+// So neighbouring tasks stay in one cache, and a thread that the system has descheduled
 // delays nobody: the others do its tasks. Which thread runs a task is therefore not
 // fixed: a task writes only what no other task writes, and results do not depend on the
 // threads.
@@ -26,8 +26,8 @@ namespace convoy {
 
 class ThreadTeam {
  public:
-  /// A team of `threads`, the calling one included. Requires: threads >= 1.
-  /// Throws InputError of kind `settings` if the system does not give that many.
+  /// A team of `threads` threads, including the calling one. Requires: threads >= 1.
+  /// Throws InputError of kind `settings` if the system cannot start that many.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -35,9 +35,9 @@ class ThreadTeam {
 
   int threads() const { return static_cast<int>(shares_.size()); }
 
-  /// Calls work(task, thread) for each task below `tasks`; returns when all are done.
-  /// All threads, the caller from then on, flush denormals to zero. One caller at a time,
-  /// not from inside a task; `work` must not throw; tasks < 2^31.
+  /// Calls work(task, thread) for each task below `tasks`; returns when all are done. All
+  /// threads, including the caller from then on, flush denormals to zero. One caller at a
+  /// time, not from inside a task; `work` must not throw; tasks < 2^31.
   template <class Work>
   void run(std::size_t tasks, const Work& work) {
     run_job({&call<Work>, &work}, tasks);
@@ -49,9 +49,9 @@ class ThreadTeam {
     const void* work = nullptr;
   };
 
-  /// The tasks a thread begins with, still open: the next in the lower half, the end in
-  /// the upper. One word, so that a thread that comes late takes either a task of the job
-  /// it sees or none.
+  /// The open tasks of a thread's own part: the next one in the lower half, the end in
+  /// the upper. They are one word, so that a thread that comes late takes either a task
+  /// of the job it sees or none.
   struct alignas(kCacheLine) Share {
     std::atomic<std::uint64_t> open{0};
   };

@@ -20,7 +20,7 @@ Averages::Averages(const TrainSettings& settings, const Layout& layout,
     : swa_start_(settings.swa_start),
       values_(layout, decay_of(settings), team),
       statistics_(statistics_layout, decay_of(settings), team) {
-  check((settings.ema > 0) != (settings.swa_start > 0), "averages are of one kind");
+  check((settings.ema > 0) != (settings.swa_start > 0), "either ema or swa_start is set");
 }
 
 void Averages::after_step(const Weights& now) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Averages: values and running statistics that are evaluated and saved instead of those
-// at work.
+// Averages: averaged values and running statistics, which are evaluated and saved instead
+// of the trained ones.
 //
-//   train.ema         exponential, after every step; the statistics are averaged alike
+//   train.ema         exponential, after every step; the statistics are averaged too
 //   train.swa_start   equal, after every epoch from that one on; the statistics are
 //                     measured for the averaged values (measured_statistics.h)
 //
-// An exponential average stays near the values, and so do its statistics. Values many
-// steps apart are not alike: what their mean computes varies less than the mean of what
-// each of them computes, so that averaged statistics would be wrong.
+// An exponential average stays near the values, and so do its statistics. Values that are
+// many steps apart differ: the outputs of their mean vary less than the mean of their
+// outputs, so averaged statistics would be wrong.
 
 #pragma once
 
@@ -28,15 +28,15 @@ class Averages {
 
   void after_step(const Weights& now);
 
-  /// Whether the average now has these values in it. Then statistics() are those of
-  /// other values, and to be measured.
+  /// Adds the values to the average if the epoch is averaged. If it returns true,
+  /// statistics() belong to other values and have to be measured.
   bool after_epoch(int epoch, const FlatBuffer& values);
 
-  /// Whether there is anything yet.
+  /// Whether anything was averaged yet.
   bool any() const { return count_ > 0; }
   Weights weights() const { return {values_.average(), statistics_.average()}; }
 
-  /// What has to survive a resume: both buffers, and how often they took something in.
+  /// What a checkpoint keeps: both buffers, and their number of updates.
   FlatBuffer& values() { return values_.average(); }
   FlatBuffer& statistics() { return statistics_.average(); }
   std::size_t count() const { return count_; }

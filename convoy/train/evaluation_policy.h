@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EvaluationPolicy: what evaluations decide about the rest of a run: a lower rate, or its
-// end.
+// EvaluationPolicy: decides from evaluations to lower the learning rate or to end the
+// run.
 //
-// All ranks have the same evaluation results, so all of them judge alike.
+// All ranks have the same evaluation results, so they all decide alike.
 
 #pragma once
 
@@ -22,16 +22,16 @@ class EvaluationPolicy {
  public:
   explicit EvaluationPolicy(const Settings& settings);
 
-  /// The evaluation after an epoch. Requires: its loss is finite.
+  /// Adds the evaluation after an epoch. Requires: its loss is finite.
   void take_in(const LossSum& evaluation, int epoch);
 
-  /// What the scheduled learning rate is multiplied with from now on.
+  /// The factor of the scheduled learning rate from now on.
   double rate_factor() const { return lowers_rate_ ? plateau_.factor() : 1; }
 
-  /// Why the run is over before its last epoch, if it is; `split` is what was evaluated.
+  /// Why the run ends before its last epoch, if it does; `split` names the evaluated set.
   std::optional<std::string> reason_to_end(std::string_view split) const;
 
-  /// Their states have to survive a resume.
+  /// The states that a checkpoint keeps.
   Plateau& plateau() { return plateau_; }
   EarlyStop& early_stop() { return early_stop_; }
   const Plateau& plateau() const { return plateau_; }

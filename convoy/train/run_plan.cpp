@@ -39,7 +39,7 @@ std::string data_line(const TrainingParts& parts) {
 
 std::string schedule_lines(const TrainingParts& parts) {
   return fmt::format(
-      "steps     {} an epoch, {} in all\n"
+      "steps     {} per epoch, {} in total\n"
       "schedule  {}, learning rate {:.4g} at first, {:.4g} at last\n",
       with_commas(parts.description().steps_per_epoch),
       with_commas(parts.steps_planned()), choice_name(parts.settings.schedule.name),

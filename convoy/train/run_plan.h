@@ -9,7 +9,7 @@ namespace convoy {
 struct CheckpointState;
 struct TrainingParts;
 
-/// Ranks, micro-batches, memory and steps of a run, for people. `restored` is what it
+/// Describes ranks, micro-batches, memory and steps of a run. `restored` is what it
 /// resumes from, or nullptr.
 std::string run_plan(const TrainingParts& parts, const CheckpointState* restored);
 

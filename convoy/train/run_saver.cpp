@@ -15,7 +15,8 @@
 namespace convoy {
 namespace {
 
-constexpr const char* kTrained = ".trained";  // values whose average is the model
+// Suffix of the trained values if averages are the model.
+constexpr const char* kTrained = ".trained";
 
 std::vector<SavedPart> saved(const std::vector<LoadedPart>& parts) {
   std::vector<SavedPart> list;
@@ -42,7 +43,7 @@ RunSaver::RunSaver(TrainingParts& parts) : parts_(parts) {
   if (parts.comm.is_first() && resumes_from_checkpoint(parts.settings)) restore();
 }
 
-/// What is evaluated: the averages, if there are any yet.
+/// Returns what is evaluated: the averages, if there are any yet.
 std::vector<LoadedPart> RunSaver::model_parts() {
   TrainingParts& p = parts_;
   const bool averaged = p.averages && p.averages->any();
@@ -66,14 +67,14 @@ std::vector<LoadedPart> RunSaver::optimizer_parts() {
   return parts;
 }
 
-/// A run that was killed before its first checkpoint begins again.
+/// A run that was killed before its first checkpoint starts again.
 void RunSaver::restore() {
   const std::size_t microbatches = parts_.description().microbatches;
   const std::filesystem::path checkpoint =
       find_checkpoint(parts_.settings.train.resume,
                       [&](const std::string& text) { damaged_.push_back(text); });
   restored_ = load_state(checkpoint);
-  parts_.set_policy_state(restored_->course);  // decides which parts there are
+  parts_.set_policy_state(restored_->course);  // decides which parts exist
   load_numbers(checkpoint, model_parts(), optimizer_parts());
   if (restored_->microbatches == microbatches || parts_.settings.train.resume_force) {
     return;
@@ -84,8 +85,7 @@ void RunSaver::restore() {
        .found = fmt::format("{}", microbatches),
        .expected =
            fmt::format("{}, as in {}", restored_->microbatches, checkpoint.string()),
-       .hint =
-           "other micro-batches lead to other bits; train.resume_force=true takes them"});
+       .hint = "another number leads to other bits; train.resume_force=true allows it"});
 }
 
 void RunSaver::share_restored() {
@@ -107,8 +107,9 @@ void RunSaver::open(const RunFolder& folder) {
   writer_.emplace(folder.path(), parts_.settings.checkpoint.keep, on_saved_);
 }
 
-/// If it is the folder that the run was in: its best and last are still there. A kill may
-/// have come between a checkpoint and the links to it, or before it was uploaded.
+/// If the run continues in its folder, its best and last checkpoints are still there. The
+/// process may have been killed between a checkpoint and its links, or before it was
+/// uploaded.
 void RunSaver::continue_in(const RunFolder& folder) {
   std::error_code none;
   if (!std::filesystem::equivalent(folder.path(), parts_.settings.train.resume, none)) {
@@ -151,7 +152,7 @@ TrainPosition position_of(const CheckpointState& state, std::size_t batch_size) 
           .step_in_epoch = (state.samples + batch_size - 1) / batch_size};
 }
 
-/// Writing is the first rank's work; the others have the same numbers.
+/// Only the first rank writes; the others have the same numbers.
 void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
   parts_.updates->synchronize();
   saved_step_ = point.position.step;
@@ -168,16 +169,17 @@ void RunSaver::save(const SavePoint& point) {
   write(point, /*evaluated=*/false, /*best=*/false);
 }
 
-void RunSaver::save_epoch(const SavePoint& point, const LossSum* judged, bool is_last) {
+void RunSaver::save_epoch(const SavePoint& point, const LossSum* evaluation,
+                          bool is_last) {
   const int every = parts_.settings.checkpoint.every_epochs;
   const bool due = every > 0 && point.position.epoch % every == 0;
-  const bool best = judged != nullptr && note_best(*judged, point.position);
+  const bool best = evaluation != nullptr && note_best(*evaluation, point.position);
   if (best || is_last || due) write(point, /*evaluated=*/true, best);
 }
 
-bool RunSaver::note_best(const LossSum& judged, const TrainPosition& position) {
+bool RunSaver::note_best(const LossSum& evaluation, const TrainPosition& position) {
   const bool by_loss = parts_.settings.checkpoint.best_metric == BestMetric::loss;
-  const double value = by_loss ? judged.mean_loss() : judged.accuracy();
+  const double value = by_loss ? evaluation.mean_loss() : evaluation.accuracy();
   if (best_ && (by_loss ? value >= best_->value : value <= best_->value)) return false;
   best_ = BestMark{.value = value, .step = position.step, .epoch = position.epoch};
   return true;

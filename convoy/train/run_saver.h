@@ -2,8 +2,8 @@
 //
 // RunSaver: saves the checkpoints of a run, and restores the one that it resumes from.
 //
-// The first rank alone reads and writes files. All ranks make the same calls, since a
-// save completes the numbers on all of them (UpdateSource::synchronize).
+// Only the first rank reads and writes files. All ranks make the same calls, since a save
+// completes the numbers on all of them (UpdateSource::synchronize).
 
 #pragma once
 
@@ -24,56 +24,56 @@ namespace convoy {
 
 struct TrainingParts;
 
-/// What the training loop knows of the moment that is saved.
+/// The training loop's state at the moment of a save.
 struct SavePoint {
   TrainPosition position;
-  LossSum epoch_sum;         // of the epoch's steps so far
+  LossSum epoch_sum;         // over the epoch's steps so far
   double learning_rate = 0;  // of the last step
 };
 
 class RunSaver {
  public:
   /// Borrows the parts for as long as it lives. On the first rank it restores what
-  /// train.resume names, before any rank talks to another. Throws InputError.
+  /// train.resume names, before ranks communicate. Throws InputError.
   explicit RunSaver(TrainingParts& parts);
 
-  /// Each checkpoint that is on disk, whole, is told of on another thread.
+  /// Called on another thread for each checkpoint that is complete on disk.
   void tell_checkpoints_to(CheckpointWriter::OnSaved on_saved) {
     on_saved_ = std::move(on_saved);
   }
 
-  /// What the run resumes from; nullptr: nothing. Until share_restored() only the first
-  /// rank knows.
+  /// What the run resumes from; nullptr: nothing. Only the first rank knows it until
+  /// share_restored().
   const CheckpointState* restored() const { return restored_ ? &*restored_ : nullptr; }
-  /// Newer checkpoints that are not whole, and why.
+  /// Newer checkpoints that are damaged, and why.
   const std::vector<std::string>& damaged() const { return damaged_; }
 
-  /// Gives all ranks what the first one has restored.
+  /// Broadcasts what the first rank has restored.
   void share_restored();
 
-  /// Checkpoints go there from now on. Without a folder none are written.
+  /// Writes checkpoints to this folder from now on. Without a folder none are written.
   void open(const RunFolder& folder);
 
   void save(const SavePoint& point);
 
-  /// Saves an epoch that was evaluated if it is the best, the last, or due. `judged` is
-  /// its evaluation, if there was one.
-  void save_epoch(const SavePoint& point, const LossSum* judged, bool is_last);
+  /// Saves an evaluated epoch if it is the best, the last, or due. `evaluation` is its
+  /// evaluation, if there was one.
+  void save_epoch(const SavePoint& point, const LossSum* evaluation, bool is_last);
 
-  /// Throws what has gone wrong with a write.
+  /// Throws the error of a failed write.
   void rethrow_failure();
 
-  /// Saves the last position, unless it was saved or there is none to save, and waits
-  /// until all is on disk.
+  /// Saves the last position, unless it is already saved or no step was made, and waits
+  /// until everything is on disk.
   void finish(const SavePoint* last);
 
-  /// Seconds that training has waited for writes; none where time is virtual.
+  /// Seconds that training has waited for writes; zero with a virtual clock.
   double seconds_blocked() const;
 
  private:
   void restore();
   void continue_in(const RunFolder& folder);
-  bool note_best(const LossSum& judged, const TrainPosition& position);
+  bool note_best(const LossSum& evaluation, const TrainPosition& position);
   void write(const SavePoint& point, bool evaluated, bool best);
   CheckpointState state(const SavePoint& point, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
@@ -83,9 +83,10 @@ class RunSaver {
   std::optional<CheckpointState> restored_;
   std::vector<std::string> damaged_;
   std::optional<BestMark> best_;
-  std::optional<std::size_t> saved_step_;  // after its epoch's evaluation, if that is due
-  std::optional<CheckpointWriter> writer_;  // the first rank's, while it trains
-  double seconds_before_ = 0;               // that writers before this one took
+  /// Including its epoch's evaluation, if that is due.
+  std::optional<std::size_t> saved_step_;
+  std::optional<CheckpointWriter> writer_;  // on the first rank, while it trains
+  double seconds_before_ = 0;               // waited for earlier writers
   CheckpointWriter::OnSaved on_saved_;
 };
 

@@ -79,7 +79,7 @@ json RunSummary::step_ms() const {
       {"mean", times.mean}, {"p50", times.p50}, {"p90", times.p90}, {"max", times.max}};
 }
 
-/// By rank: medians of a step, and what was slept in all.
+/// By rank: medians per step, and total injected delays.
 json RunSummary::rank_ms(const std::vector<RankTotals>& ranks) const {
   const std::vector<RankTiming> timings = records_.pace().whole();
   const std::vector<double> slept =
@@ -108,7 +108,7 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"ranks", parts_.description().workers},
       {"threads", parts_.rig.team().threads()},
       {"microbatches", parts_.description().microbatches},
-      {"lanes", parts_.description().microbatches},  // its name before
+      {"lanes", parts_.description().microbatches},  // its former name
       {"batch_size", parts_.settings.train.batch_size},
       {"epochs", end.epoch},
       {"steps", end.step},

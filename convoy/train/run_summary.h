@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RunSummary: what is said of a run when it is over: summary.json, and where its time
-// went.
+// RunSummary: summary.json, and how the time of a run was spent.
 
 #pragma once
 
@@ -46,7 +45,7 @@ class RunSummary {
   double training_ = 0, evaluating_ = 0, checkpointing_ = 0;  // seconds
 };
 
-/// What this rank has to say at the end.
+/// What this rank reports at the end.
 RankTotals rank_totals(const TrainingParts& parts);
 
 }  // namespace convoy

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trainer: a run, planned and then run, on one rank of a job.
+// Trainer: plans a run and runs it, on one rank of a job.
 //
-// Making one loads the data, builds the model and reserves all memory: whatever can be
-// refused is refused then, before any rank talks to another. train() runs the loop
-// (TrainingLoop). All ranks do the same, each on its own part of every update
-// (UpdateSource); the first one also writes down what happens.
+// The constructor loads the data, builds the model and reserves all memory: invalid input
+// is refused then, before ranks communicate. train() runs the loop (TrainingLoop). All
+// ranks do the same, each on its part of every update (UpdateSource); the first rank also
+// writes the records.
 
 #pragma once
 
@@ -37,32 +37,33 @@ struct Workload;
 class Trainer {
  public:
   /// Borrows the comm for as long as it lives. Updates come from this rank's
-  /// micro-batches, or from where the factory says. Throws InputError for anything that
-  /// does not fit.
+  /// micro-batches, or from the source that the factory makes. Throws InputError for
+  /// invalid settings.
   Trainer(const Settings& settings, Comm& comm);
   Trainer(const Settings& settings, Comm& comm, const UpdateSourceFactory& make_updates);
   ~Trainer();
 
-  /// Ranks, micro-batches, memory and steps, for people; what --dry-run shows.
+  /// Describes ranks, micro-batches, memory and steps, as --dry-run prints them.
   std::string plan() const;
 
-  /// Trains. The first rank writes the run's folder: records, a final checkpoint,
-  /// summary.json, in which `command` is kept; the others have no folder (nullptr), and a
-  /// progress only if they have a log of their own. All get the same outcome. Throws
-  /// InputError when the folder cannot be written, PeerError when a rank is lost.
+  /// Trains. The first rank writes the run's folder: records, a final checkpoint, and
+  /// summary.json, which contains `command`; the others have no folder (nullptr), and a
+  /// progress only if they have a log. All get the same outcome. Throws InputError if the
+  /// folder cannot be written, PeerError if a rank is lost.
   Outcome train(RunFolder* folder, Progress* progress, const StopRequest& stop,
                 const std::string& command);
 
-  /// After each step `on_step` hears how many are done: on the thread that trains.
+  /// Called after each step with the number of completed steps, on the thread that
+  /// trains.
   void tell_steps_to(std::function<void(std::size_t)> on_step);
 
-  /// Each checkpoint that is on disk, whole, is told of on another thread.
+  /// Called on another thread for each checkpoint that is complete on disk.
   void tell_checkpoints_to(
       std::function<void(const std::filesystem::path&, const SaveRequest&)> on_saved);
 
-  /// What it resumes from; nullptr: nothing. Known to the first rank.
+  /// What it resumes from; nullptr: nothing. Known on the first rank only.
   const CheckpointState* restored() const;
-  /// Newer checkpoints that are not whole, and why.
+  /// Newer checkpoints that are damaged, and why.
   const std::vector<std::string>& damaged() const;
 
   const Workload& work() const;
@@ -72,7 +73,7 @@ class Trainer {
   const FlatBuffer& values() const;
   const FlatBuffer& statistics() const;
 
-  /// What a checkpoint holds besides numbers of buffers.
+  /// What a checkpoint contains besides buffers.
   PolicyState policy_state() const;
   void set_policy_state(const PolicyState& state);
 

@@ -24,7 +24,7 @@ RecordOptions record_options(const TrainingParts& parts) {
           .clock = updates.clock};
 }
 
-/// Everyone's totals. All ranks end at the same weights, or there is a bug.
+/// Gathers the totals of all ranks. All ranks end at the same weights, or there is a bug.
 std::vector<RankTotals> agree_on_weights(const TrainingParts& parts) {
   std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
   const std::optional<std::size_t> other = rank_with_other_weights(ranks);
@@ -56,8 +56,10 @@ Outcome TrainingLoop::run() {
   for (const std::string& line : parts_.updates->finish(outcome_.code, outcome_.reason)) {
     records_.say(line);
   }
-  parts_.comm
-      .barrier();  // nobody leaves before all is saved: some starters end a job then
+  parts_
+      .comm
+      // No rank exits before everything is saved: some launchers end a job then.
+      .barrier();
   if (outputs_.folder == nullptr) return outcome_;
   nlohmann::ordered_json json =
       summary_.to_json(outcome_, position_, ranks, watch.seconds());
@@ -76,18 +78,19 @@ void TrainingLoop::begin() {
   parts_.updates->begin();
 }
 
-/// Epochs are judged on the validation set, or without one on the test set, whose last
-/// result is the outcome's.
+/// Epochs are evaluated on the validation set, or without one on the test set; the last
+/// result on the test set is the outcome's.
 void TrainingLoop::train_epochs() {
   bool more = begin_first_epoch();
   while (more) {
     train_epoch();
     if (!is_done()) return;
-    const std::optional<EvaluationResult> judged = judge_epoch();
+    const std::optional<EvaluationResult> evaluation = decide_after_epoch();
     if (!is_done()) return;
     more = position_.step < parts_.steps_planned() && evaluations_allow_more();
-    if (!more && parts_.judged_split() == "test") outcome_.test = judged;
-    saver_.save_epoch(save_point(), judged ? &judged->sum : nullptr, /*is_last=*/!more);
+    if (!more && parts_.monitored_split() == "test") outcome_.test = evaluation;
+    saver_.save_epoch(save_point(), evaluation ? &evaluation->sum : nullptr,
+                      /*is_last=*/!more);
     more = more && begin_next_epoch();
   }
 }
@@ -136,7 +139,7 @@ void TrainingLoop::train_epoch() {
   end_epoch();
 }
 
-/// Asks for one update.
+/// Requests one update.
 NextUpdate TrainingLoop::next_update() {
   StepRequest request{.position = position_,
                       .rates = parts_.schedule.at(position_.step),
@@ -148,7 +151,7 @@ NextUpdate TrainingLoop::next_update() {
   return parts_.updates->next(request);
 }
 
-/// An update was made: tells everybody who has to know.
+/// Passes a completed update to everything that needs it.
 void TrainingLoop::take_in(const Update& update) {
   position_.advance();
   epoch_sum_ += update.loss;
@@ -173,7 +176,7 @@ void TrainingLoop::take_in(const Update& update) {
   if (outputs_.on_step) outputs_.on_step(position_.step);
 }
 
-/// Whether the run ends after this update; sets the outcome, unless it is simply done.
+/// Whether the run ends after this update; sets the outcome, unless the run is complete.
 bool TrainingLoop::ends_after(const Update& update) {
   if (update.diverged) {
     end_diverged();
@@ -191,7 +194,7 @@ void TrainingLoop::save_if_due() {
   saver_.rethrow_failure();
 }
 
-/// An epoch that was stopped is continued by another process, which records all of it.
+/// If an epoch is interrupted, the process that continues it records all of it.
 void TrainingLoop::end_epoch() {
   outcome_.train = epoch_sum_;
   const bool stopped =
@@ -200,7 +203,7 @@ void TrainingLoop::end_epoch() {
 }
 
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
-std::optional<EvaluationResult> TrainingLoop::judge_epoch() {
+std::optional<EvaluationResult> TrainingLoop::decide_after_epoch() {
   parts_.updates->synchronize();
   events_.tensors(position_.epoch, position_.step, parts_.work.layout,
                   parts_.rig.values(), *parts_.description().gradients);
@@ -208,10 +211,10 @@ std::optional<EvaluationResult> TrainingLoop::judge_epoch() {
   const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
                    position_.step >= parts_.steps_planned();
   if (!due) return std::nullopt;
-  return evaluate(parts_.judged_split());
+  return evaluate(parts_.monitored_split());
 }
 
-/// Takes the values into the average, if the epoch is whole and one of those averaged.
+/// Adds the values to the average, if the epoch is complete and averaged.
 void TrainingLoop::average_epoch() {
   const bool whole = position_.step_in_epoch == parts_.description().steps_per_epoch;
   auto& averages = parts_.averages;
@@ -236,7 +239,7 @@ EvaluationResult TrainingLoop::evaluate(std::string_view split) {
   records_.evaluation(position_, split, result.sum, watch.seconds());
   if (!std::isfinite(result.sum.loss)) {
     end_diverged();
-  } else if (split == parts_.judged_split()) {
+  } else if (split == parts_.monitored_split()) {
     parts_.policy.take_in(result.sum, position_.epoch);
   }
   return result;
@@ -245,7 +248,7 @@ EvaluationResult TrainingLoop::evaluate(std::string_view split) {
 /// Whether the evaluations so far let the run continue; if not, the outcome says why.
 bool TrainingLoop::evaluations_allow_more() {
   const std::optional<std::string> reason =
-      parts_.policy.reason_to_end(parts_.judged_split());
+      parts_.policy.reason_to_end(parts_.monitored_split());
   if (!reason) return true;
   outcome_.reason = *reason;
   records_.say("the run ends: " + *reason);
@@ -264,7 +267,7 @@ std::string TrainingLoop::stopped_by(int signal) const {
                      parts_.settings.train.max_minutes);
 }
 
-/// The run ends before its time, and can be resumed.
+/// The run ends early, and can be resumed.
 void TrainingLoop::end_early(ExitCode code, const std::string& why) {
   outcome_.code = code;
   outcome_.reason =
@@ -284,7 +287,7 @@ void TrainingLoop::finish() {
   parts_.updates->synchronize();
 }
 
-/// All but the summary is on disk afterwards.
+/// Writes everything but the summary to disk.
 void TrainingLoop::finish_files() {
   if (outputs_.progress != nullptr) outputs_.progress->finish();
   if (outputs_.folder == nullptr) return;

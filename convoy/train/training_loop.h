@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TrainingLoop: a run while it trains. It owns the position, once; everybody else is told
-// it. `convoy/train/training_loop.cpp` is the page to read first.
+// TrainingLoop: runs a training. It owns the position in the run and passes it to
+// everything else. Start reading in `convoy/train/training_loop.cpp`.
 
 #pragma once
 
@@ -22,12 +22,13 @@
 
 namespace convoy {
 
-/// Where a run tells of itself. Everything is borrowed.
+/// Where a run reports to. Everything is borrowed.
 struct RunOutputs {
   RunFolder* folder = nullptr;   // of the first rank
   Progress* progress = nullptr;  // of ranks that have a log or a console
-  const std::string& command;    // is kept in summary.json
-  const std::function<void(std::size_t)>& on_step;  // hears how many steps are done
+  const std::string& command;    // written to summary.json
+  /// Called with the number of completed steps.
+  const std::function<void(std::size_t)>& on_step;
 };
 
 class TrainingLoop {
@@ -36,7 +37,7 @@ class TrainingLoop {
   TrainingLoop(TrainingParts& parts, RunSaver& saver, const RunOutputs& outputs,
                const StopRequest& stop);
 
-  /// Trains, evaluates, saves and sums up. Throws InputError, PeerError.
+  /// Trains, evaluates, saves and writes the summary. Throws InputError, PeerError.
   Outcome run();
 
  private:
@@ -50,7 +51,7 @@ class TrainingLoop {
   void take_in(const Update& update);
   bool ends_after(const Update& update);
   void save_if_due();
-  std::optional<EvaluationResult> judge_epoch();
+  std::optional<EvaluationResult> decide_after_epoch();
   void average_epoch();
   EvaluationResult evaluate(std::string_view split);
   bool evaluations_allow_more();
@@ -75,7 +76,7 @@ class TrainingLoop {
   RunSummary summary_;
   std::optional<ResourceRecords> resources_;
   TrainPosition position_;
-  LossSum epoch_sum_;         // of the epoch's steps so far
+  LossSum epoch_sum_;         // over the epoch's steps so far
   double learning_rate_ = 0;  // of the last step
   Outcome outcome_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TrainingParts: what a run consists of, planned from its settings: data, model, values,
-// optimizer, schedule, where updates come from, and what evaluations decide.
+// TrainingParts: the parts of a run, planned from its settings: data, model, values,
+// optimizer, schedule, update source and evaluation policy.
 
 #pragma once
 
@@ -24,22 +24,22 @@
 namespace convoy {
 
 struct TrainingParts {
-  /// Borrows the comm. Throws InputError for anything that does not fit.
+  /// Borrows the comm. Throws InputError for invalid settings.
   TrainingParts(const Settings& settings, Comm& comm,
                 const UpdateSourceFactory& make_updates);
 
   const UpdateDescription& description() const { return updates->description(); }
   std::size_t steps_planned() const;
 
-  /// The set whose evaluations decide anything: the validation set if there is one.
-  std::string_view judged_split() const {
+  /// The set whose evaluations make decisions: the validation set if there is one.
+  std::string_view monitored_split() const {
     return work.samples.validation.empty() ? "test" : "val";
   }
 
-  /// What is evaluated and saved: the averages, or before there are any the values.
+  /// What is evaluated and saved: the averages, or the values before there are any.
   Weights weights() const;
 
-  /// What a resume needs to know of policy and averages.
+  /// The state of policy and averages that a resume needs.
   PolicyState policy_state() const;
   void set_policy_state(const PolicyState& state);
 
@@ -58,7 +58,7 @@ struct TrainingParts {
   void set_first_values();
 };
 
-/// Whether there is a checkpoint to resume from, as far as this rank can see.
+/// Whether there is a checkpoint to resume from, as far as this rank knows.
 bool resumes_from_checkpoint(const Settings& settings);
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CheckpointPart: what a checkpoint keeps of an object besides the values that are
-// trained.
+// CheckpointPart: the state of an object that a checkpoint keeps, besides the trained
+// values.
 
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace convoy {
 
-/// By default there is nothing to keep.
+/// By default there is no state.
 class CheckpointPart {
  public:
   virtual ~CheckpointPart() = default;
 
-  /// Goes into state.json.
+  /// Stored in state.json.
   virtual nlohmann::ordered_json state() const { return nullptr; }
 
-  /// Takes over what state() gave after `step` updates. Throws InputError if it is the
+  /// Restores what state() returned after `step` updates. Throws InputError if it is the
   /// state of another kind of run.
   virtual void restore(const nlohmann::ordered_json& /*state*/, std::size_t /*step*/) {}
 
-  /// Buffers with one number per parameter, which are saved and restored by name.
+  /// Buffers with one number per parameter, saved and restored by name.
   virtual std::vector<OptimizerSlot> slots() { return {}; }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ComputeTimer: between network and strategy, it measures how long this rank computed.
+// ComputeTimer: sits between network and strategy and measures this rank's compute time.
 //
-// A step's wall time is the same on all ranks, since they wait for each other. What tells
-// a slow rank from the others is the time from the step's begin to its last gradient,
-// which nobody else can lengthen. Injected delays belong to it: they are slept after
+// A step's wall time is the same on all ranks, since they wait for each other. A slow
+// rank is recognized by the time from the beginning of the step to its last gradient,
+// which no other rank can lengthen. It includes injected delays: they are slept after
 // backward, before the last gradient goes to the strategy.
 
 #pragma once
@@ -19,12 +19,12 @@ namespace convoy {
 
 class ComputeTimer final : public PassListener {
  public:
-  /// Passes everything on to `strategy`, which hears of `segments` gradients per step.
-  /// Borrows strategy and delays for as long as it lives.
+  /// Forwards all events to `strategy`, which gets `segments` gradients per step. Borrows
+  /// strategy and delays for as long as it lives.
   ComputeTimer(PassListener& strategy, std::size_t segments, DelayInjector& delays)
       : strategy_(strategy), segments_(segments), delays_(delays) {}
 
-  /// A step begins, number `step` from 0.
+  /// Begins step number `step`, from 0.
   void begin(std::size_t step);
 
   void begin_microbatch(const MicrobatchPass& pass) override {
@@ -35,7 +35,7 @@ class ComputeTimer final : public PassListener {
   void before_backward(UnitId unit) override { strategy_.before_backward(unit); }
   void gradient_ready(SegmentId segment) override;
 
-  /// Of the last step, what was slept included.
+  /// Seconds of the last step, including injected delays.
   double seconds() const { return seconds_; }
 
  private:

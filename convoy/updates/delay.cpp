@@ -13,9 +13,9 @@
 namespace convoy {
 namespace {
 
-constexpr double kMostSeconds = 3600;  // of a heavy tail, which has no end
+constexpr double kMostSeconds = 3600;  // limit of a heavy tail
 
-/// A slowed rank's delay is so many times the others'.
+/// The factor of a slowed rank's delay.
 double factor(const InjectSettings& settings, int rank) {
   return rank == settings.slow_rank ? settings.slow_factor : 1;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DelayInjector: sleeps for the delays that are put into a run on purpose, and counts
-// what was slept.
+// DelayInjector: sleeps for the injected delays, and measures the time slept.
 
 #pragma once
 
@@ -15,12 +14,12 @@ class DelayInjector {
  public:
   explicit DelayInjector(const Delay& delay) : delay_(delay) {}
 
-  /// Sleeps as the delay has it for a step that has computed for so many seconds.
+  /// Sleeps for the delay of a step that has computed for that many seconds.
   void sleep(std::size_t step, double computed);
 
-  /// Slept in all steps, by the clock: a little more than was asked for.
+  /// Total seconds slept, by the clock: slightly more than requested.
   double seconds_slept() const { return slept_; }
-  /// The same of the last step.
+  /// Seconds slept in the last step.
   double last_seconds_slept() const { return last_slept_; }
 
  private:

@@ -60,7 +60,7 @@ Replica LocalUpdates::replica() {
           .step = {parts_.rig.optimizer(), parts_.rig.clip()}};
 }
 
-/// The batch of that step; nullptr at the end of the epoch.
+/// Returns the batch of that step; nullptr at the end of the epoch.
 const Batch* LocalUpdates::next_batch(const TrainPosition& position) {
   if (epoch_ != position.epoch) {
     loader_.start_epoch(position.epoch, position.step_in_epoch);
@@ -76,11 +76,11 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
   const Stopwatch watch;
   parts_.rig.optimizer().start_step(step, request.rates);
   compute_timer_.begin(step);
-  microbatches_.run({{batch->images, batch->labels}, batch->whole}, parts_.rig.values(),
-                    key(step), compute_timer_);
+  microbatches_.run({{batch->images, batch->labels}, batch->global_count},
+                    parts_.rig.values(), key(step), compute_timer_);
   start_all_gather(request);
   strategy_->step();
-  microbatches_.update_running_stats(batch->whole, parts_.rig.statistics());
+  microbatches_.update_running_stats(batch->global_count, parts_.rig.statistics());
   const LossSum loss = finish_all_gather();
   return Update{.loss = loss,
                 .rate = request.rates.rate,
@@ -91,7 +91,7 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
                 .diverged = !std::isfinite(loss.loss)};
 }
 
-/// Begins to tell all ranks of the step whose backward is over.
+/// Starts the small all-gather of the step whose backward is complete.
 void LocalUpdates::start_all_gather(const StepRequest& request) {
   next_report_.stop_signal = request.stop_signal();
   next_report_.own_seconds = compute_timer_.seconds();
@@ -101,8 +101,8 @@ void LocalUpdates::start_all_gather(const StepRequest& request) {
   all_gather_.start(next_report_, microbatches_.losses());
 }
 
-/// Returns the loss of the whole batch. Now that nothing is under way, what this step's
-/// exchange took can be counted, to be told with the next.
+/// Returns the loss of the global batch. Since no operation is pending now, the traffic
+/// of this step's exchange can be counted; it is reported with the next step.
 LossSum LocalUpdates::finish_all_gather() {
   const Stopwatch watch;
   const LossSum loss = all_gather_.finish();
@@ -122,7 +122,7 @@ void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& va
                     values, statistics);
   epoch_.reset();
   seconds_in_measuring_ += loader_.seconds_waited() - reported_.data_seconds;
-  reported_.data_seconds = loader_.seconds_waited();  // of no step
+  reported_.data_seconds = loader_.seconds_waited();  // not part of a step
 }
 
 UpdateTelemetry LocalUpdates::telemetry() const {
@@ -136,7 +136,7 @@ std::string LocalUpdates::plan(const std::string& strategy) const {
   const std::size_t microbatches = order_.microbatches();
   return fmt::format(
       "cluster   {} rank{}, strategy {}, {} threads{}, {} kernels\n"
-      "batch     {} samples an update in {} micro-batch{}: the same bits on up to {} "
+      "batch     {} samples per update in {} micro-batch{}: the same bits on up to {} "
       "rank{}\n",
       ranks, ranks == 1 ? "" : "s", strategy, parts_.rig.team().threads(),
       ranks == 1 ? "" : " each", parts_.rig.network().kernels().name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LocalUpdates: this rank computes its micro-batches of every batch; a strategy makes one
-// update of what all ranks found.
+// update from the gradients of all ranks.
 
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace convoy {
 
-/// How this rank computes its share of every update.
+/// How this rank computes its part of every update.
 struct LocalUpdateOptions {
   std::string strategy;
-  std::size_t microbatches;  // of a batch, on all ranks
+  std::size_t microbatches;  // per batch, over all ranks
   Delay delay;               // injected on this rank
 };
 
-/// As the settings say, for one rank of a comm. Throws InputError.
+/// Makes the options from the settings, for one rank of a comm. Throws InputError.
 LocalUpdateOptions local_update_options(const Settings& settings, const Comm& comm);
 
 class LocalUpdates : public UpdateSource {
@@ -36,7 +36,7 @@ class LocalUpdates : public UpdateSource {
   UpdateTelemetry telemetry() const override;
 
  private:
-  /// In all, up to a step.
+  /// Totals up to a step.
   struct Reported {
     double data_seconds = 0, exposed_seconds = 0;
     std::uint64_t bytes = 0;
@@ -69,11 +69,11 @@ class LocalUpdates : public UpdateSource {
   ComputeTimer compute_timer_;
   StepAllGather all_gather_;
   Loader loader_;
-  std::optional<int> epoch_;         // that the loader is in
-  StepReport next_report_;           // of the step to come, as far as it is known
-  double seconds_agreeing_ = 0;      // in all
-  double seconds_in_measuring_ = 0;  // waited for data that was not trained on
-  Reported reported_;                // as last told to the others
+  std::optional<int> epoch_;         // of the loader
+  StepReport next_report_;           // of the next step, as far as it is known
+  double seconds_agreeing_ = 0;      // total
+  double seconds_in_measuring_ = 0;  // waiting for data that was not trained on
+  Reported reported_;                // as of the last report
 };
 
 std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts);

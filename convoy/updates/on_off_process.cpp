@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-// The chance to be on after an off step is 1 / mean_off, after an on step 1 - 1 /
+// The probability to be on after an off step is 1 / mean_off, after an on step 1 - 1 /
 // mean_on.
 OnOffProcess::OnOffProcess(double mean_on, double mean_off, const RandomStream& random)
     : on_first_(mean_on / (mean_on + mean_off)),
@@ -16,7 +16,7 @@ OnOffProcess::OnOffProcess(double mean_on, double mean_off, const RandomStream& 
       off_from_(std::max(1 / mean_off, 1 - 1 / mean_on)),
       turns_(1 / mean_off > 1 - 1 / mean_on),
       random_(random) {
-  check(mean_on >= 1 && mean_off >= 1, "a spell has at least a step");
+  check(mean_on >= 1 && mean_off >= 1, "mean lengths are at least one step");
 }
 
 bool OnOffProcess::is_on(std::size_t step) const {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OnOffProcess: steps in which something is on, and steps in which it is off, in turn.
+// OnOffProcess: alternating periods of steps in which something is on or off.
 //
-// Lengths of spells are geometric: a chain of two states. What a step draws either
-// decides its state, whatever the one before was, or leaves it (or turns it round, where
-// spells are shorter than two steps). So a step's state is found by going back to the
-// last step that decided: a function of the stream and the step alone.
+// The lengths of periods are geometric: a Markov chain with two states. The random number
+// of a step either determines its state, whatever the previous one was, or keeps it (or
+// inverts it, if periods are shorter than two steps). So a step's state is found by going
+// back to the last step that determined it: it is a function of the stream and the step
+// alone.
 
 #pragma once
 
@@ -18,14 +19,14 @@ namespace convoy {
 
 class OnOffProcess {
  public:
-  /// Means of lengths in steps. Requires: both at least 1.
+  /// Mean lengths in steps. Requires: both at least 1.
   OnOffProcess(double mean_on, double mean_off, const RandomStream& random);
 
-  /// For one thread: it remembers the last step asked for, so that the next is near.
+  /// One thread may call it: it caches the last step, so that the next one is cheap.
   bool is_on(std::size_t step) const;
 
  private:
-  /// The step's state, if it is known or does not depend on the step before.
+  /// The step's state, if it is cached or does not depend on the previous step.
   std::optional<bool> decided(std::size_t step) const;
 
   struct Known {
@@ -34,8 +35,9 @@ class OnOffProcess {
   };
 
   double on_first_;             // probability of being on in step 0
-  double on_below_, off_from_;  // what a step's number from 0 to 1 decides
-  bool turns_;                  // and what one between does: turn, or keep the state
+  double on_below_, off_from_;  // thresholds of a step's random number
+  /// Whether a number between them inverts the state or keeps it.
+  bool turns_;
   RandomStream random_;
   mutable std::optional<Known> known_{};
 };

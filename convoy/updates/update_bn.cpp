@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-/// Adds up what all ranks' micro-batches found in a batch.
+/// Adds the batch statistics of all ranks' micro-batches.
 void exchange(const BatchStatsSource& source) {
   const PartialSums found = source.microbatches.batch_stats();
   const Range all = {0, found.whole().size()};
@@ -21,14 +21,14 @@ void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& valu
                FlatBuffer& statistics) {
   if (statistics.size() == 0) return;
   std::fill_n(statistics.data(), statistics.size(), 0.0f);
-  PassListener nobody;
+  PassListener no_listener;
   RngKey key = source.key;
   source.loader.start_epoch(epoch);
   for (int seen = 1; const Batch* batch = source.loader.next(); ++seen, ++key.step) {
     source.microbatches.compute_batch_stats(
-        {{batch->images, batch->labels}, batch->whole}, values, key, nobody);
+        {{batch->images, batch->labels}, batch->global_count}, values, key, no_listener);
     exchange(source);
-    source.microbatches.update_running_stats(batch->whole, statistics,
+    source.microbatches.update_running_stats(batch->global_count, statistics,
                                              1.0f / static_cast<float>(seen));
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The running statistics that values should have: measured over an epoch of training
-// images, as PyTorch's update_bn() does, instead of followed while the values changed.
+// Measures the running statistics of values over an epoch of training images, as
+// PyTorch's update_bn() does, instead of tracking them while the values change.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Borrowed, all of it: what a rank needs to see its micro-batches of every batch.
+/// What a rank needs to compute its micro-batches of every batch. Everything is borrowed.
 struct BatchStatsSource {
   Loader& loader;
   Microbatches& microbatches;
@@ -19,10 +19,9 @@ struct BatchStatsSource {
   RngKey key;  // of the first batch
 };
 
-/// Puts into `statistics` the mean of what the batch norms find in each batch of an epoch
-/// with `values`, each batch counting the same. Together with all ranks, which get the
-/// same bits, on any number of them. The loader is left at the epoch's end. Throws
-/// PeerError.
+/// Sets `statistics` to the mean of the batch statistics over an epoch with `values`;
+/// each batch has the same weight. Called on all ranks together, which get the same bits,
+/// on any number of ranks. The loader is left at the end of the epoch. Throws PeerError.
 void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& values,
                FlatBuffer& statistics);
 

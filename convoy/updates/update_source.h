@@ -3,9 +3,9 @@
 // UpdateSource: makes the updates of a run, one after the other.
 //
 // The trainer decides when and with which learning rates, records, evaluates and saves.
-// Where gradients come from is behind this interface: from this rank's micro-batches
-// together with other ranks (LocalUpdates), from workers that push them (ServerUpdates),
-// or from the workers of a virtual cluster (SimulatedRanks, SimulatedServer).
+// This interface hides where gradients come from: this rank's micro-batches together with
+// other ranks (LocalUpdates), workers that push them (ServerUpdates), or a virtual
+// cluster (SimulatedRanks, SimulatedServer).
 
 #pragma once
 
@@ -34,7 +34,7 @@
 
 namespace convoy {
 
-/// What a run trains, and with what. Everything is borrowed.
+/// What a run trains with. Everything is borrowed.
 struct TrainingContext {
   const Settings& settings;
   Comm& comm;
@@ -42,30 +42,31 @@ struct TrainingContext {
   TrainingRig& rig;
 };
 
-/// What the trainer knows when it asks for an update.
+/// What the trainer passes when it requests an update.
 struct StepRequest {
-  TrainPosition position;  // before the update; an epoch begins where it changes
+  TrainPosition position;  // before the update; an epoch begins when it changes
   StepRates rates;
   /// The signal that asks this process to stop, or kTimeIsUp, as of now; 0: none.
   std::function<int()> stop_signal = [] { return 0; };
-  /// Takes lines about workers, as soon as the source hears of them.
+  /// Receives lines about workers, as soon as the source has them.
   std::function<void(const std::string&)> log = [](const std::string&) {};
-  bool gather_resources = false;  // the first rank wants everyone's resource rows
-  bool is_recorded = false;       // the update's `fields` are wanted
+  bool gather_resources = false;  // the first rank requests all ranks' resource rows
+  bool is_recorded = false;       // whether the update's `fields` are needed
 };
 
-/// One update that was made.
+/// A completed update.
 struct Update {
   LossSum loss{};
-  double rate = 0;                        // learning rate it was made with
-  double seconds = 0;                     // from the batch to new values
-  std::span<const StepReport> reports{};  // of those whose gradients these are
-  std::size_t first_reporter = 0;         // the number of the first of them
-  int stop_signal = 0;                    // that any process has received
-  bool gather_resources = false;          // as all ranks know
+  double rate = 0;     // learning rate of the update
+  double seconds = 0;  // from the batch to new values
+  /// Of the ranks or workers whose gradients were used.
+  std::span<const StepReport> reports{};
+  std::size_t first_reporter = 0;  // number of the first of them
+  int stop_signal = 0;             // received by any process
+  bool gather_resources = false;   // as known by all ranks
   bool diverged = false;
-  Traffic worker_traffic{};  // so far, to and from workers, beside that between ranks
-  /// Further fields of the step's record, about all updates since the record before; null
+  Traffic worker_traffic{};  // total, between servers and workers
+  /// Further fields of the step's record, about all updates since the last record; null
   /// if there are none.
   nlohmann::ordered_json fields = nullptr;
 };
@@ -77,35 +78,35 @@ struct NoMoreUpdates {
 
 using NextUpdate = std::variant<Update, NoMoreUpdates>;
 
-/// Bytes that are reserved.
+/// Reserved bytes.
 struct UpdateMemory {
   std::size_t gradients = 0, activations = 0;
-  /// Of each slot of the optimizer, where that is not the whole layout's.
+  /// Bytes per optimizer slot, if that is not the complete layout's.
   std::optional<std::size_t> slot{};
 };
 
-/// What a source is. It is known once the source is made, and does not change.
+/// Properties of a source, which do not change.
 struct UpdateDescription {
   std::string strategy;
   std::size_t steps_per_epoch = 0, samples_per_epoch = 0;
   std::size_t microbatches = 1;
-  std::size_t workers = 1;  // whose gradients an update is made of, together or in turn
+  std::size_t workers = 1;  // whose gradients make an update, together or in turn
   UpdateMemory memory{};
-  std::string plan;  // lines of the plan: who computes, and what an update consists of
+  std::string plan;  // lines of the plan: cluster and batch
   /// Gradients of the last update, borrowed from the source.
   const FlatBuffer* gradients = nullptr;
-  const Clock* clock = &kSteadyClock;  // that the records go by, borrowed
+  const Clock* clock = &kSteadyClock;  // clock of the records, borrowed
 };
 
-/// How it went so far, from the first update on.
+/// Totals from the first update on.
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON is not declared noexcept.
 struct UpdateTelemetry {
   double waiting_for_data = 0;            // seconds
   double exposed = 0;                     // seconds waited for other ranks
   double slept = 0;                       // seconds of delays that were injected
-  std::vector<double> slept_by_worker{};  // where this process knows of several
-  Traffic worker_traffic{};               // beside that between ranks
-  nlohmann::ordered_json summary_fields = nullptr;  // further ones; null: none
+  std::vector<double> slept_by_worker{};  // if this process knows several
+  Traffic worker_traffic{};               // besides that between ranks
+  nlohmann::ordered_json summary_fields = nullptr;  // additional ones; null: none
 };
 
 /// All ranks of the comm make the same calls, with the same positions.
@@ -119,16 +120,16 @@ class UpdateSource : public CheckpointPart {
   /// Makes the next update. Throws PeerError.
   virtual NextUpdate next(const StepRequest& request) = 0;
 
-  /// Completes values and statistics on all ranks, gradients and slots on the first, for
-  /// an evaluation or a checkpoint. It costs nothing if no update was made since the last
-  /// call.
+  /// Completes values and statistics on all ranks, and gradients and slots on the first,
+  /// for an evaluation or a checkpoint. It costs nothing if no update was made since the
+  /// last call.
   virtual void synchronize() {}
 
-  /// Measures the running statistics that `values` should have, over an epoch.
+  /// Measures the running statistics of `values`, over an epoch.
   virtual void update_bn(const TrainPosition& /*position*/, const FlatBuffer& /*values*/,
                          FlatBuffer& /*statistics*/) {}
 
-  /// Ends the run for that reason. Returns lines about workers that nobody has read yet.
+  /// Ends the run with that reason. Returns lines about workers that were not read yet.
   virtual std::vector<std::string> finish(ExitCode /*code*/,
                                           const std::string& /*reason*/) {
     return {};

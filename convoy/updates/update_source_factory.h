@@ -10,7 +10,7 @@ namespace convoy {
 class UpdateSource;
 struct TrainingContext;
 
-/// Makes the source of a run's updates, which borrows what the context does.
+/// Makes the update source of a run, which borrows what the context borrows.
 using UpdateSourceFactory =
     std::function<std::unique_ptr<UpdateSource>(const TrainingContext&)>;
 

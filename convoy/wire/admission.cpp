@@ -16,10 +16,10 @@
 namespace convoy {
 namespace {
 
-constexpr int kAcceptedAtOnce = 64;  // before answers are read, and others are served
+constexpr int kAcceptedAtOnce = 64;  // connections accepted before answers are read
 constexpr int kMostRefusalLines = 200;
 
-/// Of a fresh connection, whose buffer is empty: what is sent fits in.
+/// Sends on a new connection, whose buffer is empty, so that everything fits.
 bool send_at_once(int socket, const Bytes& bytes) {
   return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(bytes.size());
@@ -30,7 +30,7 @@ bool begins_as_answer(std::span<const std::byte> bytes) {
   return text_of(bytes.first(length)) == kMagic.substr(0, length);
 }
 
-/// Appends what has arrived, up to a whole answer. False if no more will come.
+/// Appends what has arrived, up to a complete answer. Returns false if no more will come.
 bool receive_answer(int socket, Bytes& answer) {
   std::array<std::byte, kAnswerBytes> block;
   const ssize_t got = ::recv(socket, block.data(), kAnswerBytes - answer.size(), 0);
@@ -45,7 +45,7 @@ Admission::Admission(Descriptor listening, AdmissionOptions options)
     : listening_(std::move(listening)), options_(std::move(options)) {}
 
 void Admission::add_to(std::vector<pollfd>& polled) const {
-  // Without descriptors a poll would return at once, for ever.
+  // If descriptors are exhausted, polling the listener would return at once, forever.
   if (!out_of_files_) polled.push_back({listening_.get(), POLLIN, 0});
   for (const Stranger& stranger : strangers_) {
     polled.push_back({stranger.socket.get(), POLLIN, 0});
@@ -61,7 +61,7 @@ std::vector<ProvenPeer> Admission::advance() {
   return proven;
 }
 
-/// False if there is nobody to accept.
+/// Returns false if there is no connection to accept.
 bool Admission::accept_one() {
   Descriptor socket(
       ::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -77,7 +77,7 @@ bool Admission::accept_one() {
   return true;
 }
 
-/// A random one: to drop the oldest would let a fast flood drop everybody in time.
+/// Drops a random one: dropping the oldest would let a fast flood drop everyone in time.
 void Admission::make_room() {
   std::uniform_int_distribution<std::size_t> any(0, strangers_.size() - 1);
   std::swap(strangers_[any(random_)], strangers_.back());
@@ -100,15 +100,15 @@ void Admission::read_answers(std::vector<ProvenPeer>& proven) {
 
 Admission::Step Admission::read_answer(Stranger& stranger, std::string& reason) const {
   const bool open = receive_answer(stranger.socket.get(), stranger.answer);
-  const Step step = judge(stranger, reason);
+  const Step step = classify(stranger, reason);
   if (step != Step::waiting) return step;
   if (open && Steady::now() < stranger.deadline) return Step::waiting;
   reason = describe(stranger.answer.empty() ? Handshake::silent : Handshake::incomplete);
   return Step::refused;
 }
 
-/// By what has arrived: the first bytes alone may show that it is no answer.
-Admission::Step Admission::judge(const Stranger& stranger, std::string& reason) const {
+/// Judges by what has arrived: the first bytes alone may show that it is not an answer.
+Admission::Step Admission::classify(const Stranger& stranger, std::string& reason) const {
   const auto refuse = [&](Handshake why) {
     reason = describe(why);
     return Step::refused;
@@ -118,7 +118,7 @@ Admission::Step Admission::judge(const Stranger& stranger, std::string& reason) 
   if (!begins_as_answer(answer)) return refuse(Handshake::foreign);
   if (answer.size() < kAnswerBytes) return Step::waiting;
   if (!answer_proves(answer, options_.token, stranger.nonce)) {
-    send_at_once(socket, Bytes(kWelcomeBytes));  // all zero: no
+    send_at_once(socket, Bytes(kWelcomeBytes));  // all zero: refused
     return refuse(Handshake::wrong_token);
   }
   const Bytes yes = welcome(options_.token, stranger.nonce, *nonce_of(answer));

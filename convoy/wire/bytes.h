@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: the content of a message, and text as bytes.
+// Bytes: the content of a message; conversion of text to bytes.
 
 #pragma once
 

@@ -46,7 +46,7 @@ PeerError gave_up(const ServiceAddress& service, Handshake outcome, int attempts
                                     attempts, attempts == 1 ? "" : "s")};
 }
 
-/// Fewer bytes than expected were received: was the connection closed, or is time up?
+/// Fewer bytes than expected were received: the connection was closed, or time is up.
 Handshake closed_or_silent(Steady::time_point deadline) {
   return Steady::now() < deadline ? Handshake::closed : Handshake::silent;
 }

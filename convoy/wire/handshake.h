@@ -23,34 +23,34 @@ enum class Handshake {
   proven,
   silent,       // nothing was received in time
   closed,       // the other side closed the connection
-  incomplete,   // less was received than there should be
-  foreign,      // what was received is not convoy's
+  incomplete,   // less than expected was received
+  foreign,      // what was received is not from convoy
   wrong_token,  // refused: another token
 };
 
 /// "a wrong token".
 std::string_view describe(Handshake outcome);
 
-/// Proves the token and has the other side prove it.
+/// Proves the token and verifies the other side's proof.
 Handshake prove_token(int socket, std::string_view token,
                       std::chrono::steady_clock::time_point deadline);
 
-/// A connection on which both sides have proved the token. A server under load may close
-/// a connection or leave it unanswered: the client tries again until `deadline`.
+/// Connects to a service; both sides prove the token. A server under load may close a
+/// connection or leave it unanswered: the client tries again until `deadline`.
 ///
 /// Throws InputError of kind `admission` if the service has another token or is not
 /// convoy's, and PeerError, naming the service and its rank, when time is up.
 Descriptor connect_with_token(const ServiceAddress& service, std::string_view token,
                               std::chrono::steady_clock::time_point deadline);
 
-/// Reads exactly so many bytes; fewer if the other side closes or time is up.
+/// Reads exactly that many bytes; fewer if the other side closes or time is up.
 Bytes read_exactly(int socket, std::size_t count,
                    std::chrono::steady_clock::time_point deadline);
 
-/// False if the connection is broken.
+/// Returns false if the connection is broken.
 bool send_all(int socket, std::span<const std::byte> bytes);
 
-/// For poll(): 0 if the time has passed.
+/// A timeout for poll(): 0 if the time has passed.
 int milliseconds_until(std::chrono::steady_clock::time_point time);
 
 }  // namespace convoy

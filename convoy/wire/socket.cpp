@@ -29,7 +29,7 @@ using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 constexpr auto kRetry = std::chrono::milliseconds(100);
 constexpr int kBacklog = 4096;  // the kernel lowers it to net.core.somaxconn
 
-/// The addresses of a name; none, with the reason in `error`, if there are none.
+/// Returns the addresses of a name; none, with the reason in `error`, if there are none.
 Addresses resolve(const std::string& address, int port, int kind, std::string& error) {
   addrinfo wanted{};
   wanted.ai_family = AF_UNSPEC;
@@ -64,7 +64,7 @@ std::string peer_text(int socket, bool with_port) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
   auto* address = reinterpret_cast<sockaddr*>(&storage);
-  if (::getpeername(socket, address, &length) != 0) return "nobody";
+  if (::getpeername(socket, address, &length) != 0) return "an unknown peer";
   return text_of(address, length, with_port);
 }
 
@@ -94,7 +94,7 @@ std::string listen_hint(int errno_value) {
   return "";
 }
 
-/// The socket listens, or errno says why not.
+/// Starts to listen, or sets errno.
 bool bind_and_listen(int socket, const addrinfo& to) {
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -102,7 +102,7 @@ bool bind_and_listen(int socket, const addrinfo& to) {
          ::listen(socket, kBacklog) == 0;
 }
 
-/// Waits for a connection under way. 0, or the errno of its failure.
+/// Waits for a pending connection. Returns 0, or the errno of its failure.
 int outcome_of_connect(int socket, Steady::time_point deadline) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
@@ -115,7 +115,8 @@ int outcome_of_connect(int socket, Steady::time_point deadline) {
   return error;
 }
 
-/// One attempt. An empty descriptor, with the reason in `error`, if it failed.
+/// Makes one attempt. Returns an empty descriptor, with the reason in `error`, if it
+/// failed.
 Descriptor try_connect(const addrinfo& to, Steady::time_point deadline,
                        std::string& error) {
   Descriptor socket(
@@ -195,7 +196,7 @@ std::string local_address_towards(const std::string& address) {
     }
     error = std::strerror(errno);
   }
-  throw PeerError(0, fmt::format("no way to {}: {}", address, error));
+  throw PeerError(0, fmt::format("no route to {}: {}", address, error));
 }
 
 bool is_loopback(const std::string& address) {

@@ -19,7 +19,7 @@ void append_part(const Part& part, Bytes& out) {
   for (const std::byte byte : part) out.push_back(byte);
 }
 
-/// Requires: `bytes` has them.
+/// Requires: `bytes` is long enough.
 Proof proof_at(std::span<const std::byte> bytes, std::size_t begin) {
   Proof proof;
   std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(begin), proof.size(),

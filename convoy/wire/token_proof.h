@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How both ends of a connection prove that they know the job's token, byte by byte.
+// How both ends of a connection prove that they know the job's token: the binary format.
 //
 //   server -> client   kMagic, nonce                           40 bytes
 //   client -> server   kMagic, nonce, HMAC of both nonces      72 bytes
 //   server -> client   one byte (1: welcome), HMAC of both     33 bytes
 //
 // The HMACs (SHA-256, keyed with the token, a different label for each side) prove that
-// both know the token; nonces are fresh, so a recorded handshake is worth nothing. Before
-// that proof nothing else is read. What follows is not signed: a person who can change
-// packets on the way is not kept out.
+// both know the token; nonces are fresh, so a recorded handshake is useless. Before that
+// proof nothing else is read. What follows is not signed: an attacker who can modify
+// packets is not kept out.
 
 #pragma once
 
@@ -38,17 +38,17 @@ enum class Side { client, server };
 /// Random bytes, from the system's source for secrets.
 Nonce fresh_nonce();
 
-/// What only who knows `token` can compute for that side and these nonces.
+/// What only a process that knows `token` can compute for that side and these nonces.
 Proof prove(std::string_view token, Side side, const Nonce& server, const Nonce& client);
 
-/// Takes the same time wherever they differ.
+/// Compares in constant time.
 bool equal(const Proof& left, const Proof& right);
 
 Bytes challenge(const Nonce& server);
 Bytes answer(std::string_view token, const Nonce& server, const Nonce& client);
 Bytes welcome(std::string_view token, const Nonce& server, const Nonce& client);
 
-/// The nonce of a challenge or an answer, if it begins as they do.
+/// Returns the nonce of a challenge or an answer, if the magic is right.
 std::optional<Nonce> nonce_of(std::span<const std::byte> bytes);
 bool answer_proves(std::span<const std::byte> answer, std::string_view token,
                    const Nonce& server);

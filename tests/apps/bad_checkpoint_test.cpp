@@ -100,7 +100,7 @@ TEST_F(BadCheckpoint, WithAChangedByteIsRefused) {
   content[content.size() / 2] ^= 1;
   write_atomically(model, content);
 
-  expect_bad({model.string(), "another SHA-256", "hint:"});
+  expect_bad({model.string(), "a different SHA-256", "hint:"});
 }
 
 TEST_F(BadCheckpoint, IsNamedAndTheOneBeforeItUsed) {
@@ -116,7 +116,7 @@ TEST_F(BadCheckpoint, IsNamedAndTheOneBeforeItUsed) {
 TEST_F(BadCheckpoint, WithAChangedStateIsRefused) {
   write_atomically(state, read_text(state) + " ");
 
-  expect_bad({state.string(), "another SHA-256"});
+  expect_bad({state.string(), "a different SHA-256"});
 }
 
 TEST_F(BadCheckpoint, CutShortIsRefused) {

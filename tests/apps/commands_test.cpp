@@ -109,7 +109,7 @@ TEST_F(CommandLine, ChecksTheDatasetOfTheSystem) {
   EXPECT_THAT(text, HasSubstr("/usr/share/datasets/fashion-mnist"));
   EXPECT_THAT(text, HasSubstr("train  60,000 samples"));
   EXPECT_THAT(text, HasSubstr("test   10,000 samples"));
-  EXPECT_THAT(text, HasSubstr("whole and as published"));
+  EXPECT_THAT(text, HasSubstr("complete and as published"));
 }
 
 TEST_F(CommandLine, ShowsWhoHoldsWhichLabels) {
@@ -118,8 +118,8 @@ TEST_F(CommandLine, ShowsWhoHoldsWhichLabels) {
 
   EXPECT_THAT(text, HasSubstr("fashion_mnist, data.partition=labels\n"));
   EXPECT_THAT(text, HasSubstr("9 Ankle boot"));
-  EXPECT_THAT(text, HasSubstr("4 workers, 48,000 samples in all; shortest part 12,000, "
-                              "longest 12,000; 12,000 of 60,000 left out\n"));
+  EXPECT_THAT(text, HasSubstr("4 workers, 48,000 samples in total; smallest part 12,000, "
+                              "largest 12,000; 12,000 of 60,000 left out\n"));
   // Of ten labels in four parts the last two have two, and all samples of them.
   EXPECT_THAT(text, testing::ContainsRegex("\n     3 .* 6,000 .* 6,000 .*12,000\n"));
   const PngPixels picture(read_text(here() / "parts.png"));
@@ -134,7 +134,7 @@ TEST_F(CommandLine, ShowsTheSameAgainAndOtherLabelsWithAnotherSeed) {
   EXPECT_EQ(output(command), text);
   EXPECT_NE(output(command + Arguments{"train.seed=2"}), text);
   EXPECT_THAT(text,
-              HasSubstr("60,000 samples in all; shortest part 6,000, longest 6,000\n"));
+              HasSubstr("60,000 samples in total; smallest part 6,000, largest 6,000\n"));
 }
 
 TEST_F(CommandLine, RefusesToShowMoreWorkersThanLabels) {

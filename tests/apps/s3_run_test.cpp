@@ -106,7 +106,7 @@ TEST_F(S3Run, IsTrainedAndSavedAlthoughUploadsFail) {
   EXPECT_EQ(result.code, 0) << "trained and saved: " << result.err;
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("not all checkpoints are at s3://models/runs/a"),
-                    HasSubstr("are whole")));
+                    HasSubstr("are complete")));
   EXPECT_LT(watch.seconds(), 30) << "a deadline of 10 s";
   EXPECT_FALSE(has("a/checkpoints/last.json"));
   EXPECT_EQ(convoy({"eval", (here() / "runs" / "a").string()}).code, 0);

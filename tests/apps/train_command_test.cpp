@@ -178,7 +178,8 @@ TEST_F(TrainCommand, ShowsSettingsAndPlanInADryRunAndWritesNothing) {
   EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part :
        {"name: cnn1", "train_count: 80", "microbatches: 4", "1,199,882", "80 training",
-        "32 samples an update in 4 micro-batches", "3 an epoch, 6 in all", "memory "}) {
+        "32 samples per update in 4 micro-batches", "3 per epoch, 6 in total",
+        "memory "}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   expect_nothing_written();

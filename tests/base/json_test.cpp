@@ -44,10 +44,11 @@ TEST(ParseJson, CountsNoBracketsOfStrings) {
 }
 
 TEST(ParseJson, SaysWhereATextIsNoJson) {
-  expect_error(InputKind::data, {"a.json", "no JSON at byte 5"},
+  expect_error(InputKind::data, {"a.json", "invalid JSON at byte 5"},
                [] { parse_json("[1, x]", kFile); });
-  expect_error(InputKind::data, {"no JSON at byte 1"}, [] { parse_json("", kFile); });
-  expect_error(InputKind::data, {"no JSON at byte 3"},
+  expect_error(InputKind::data, {"invalid JSON at byte 1"},
+               [] { parse_json("", kFile); });
+  expect_error(InputKind::data, {"invalid JSON at byte 3"},
                [] { parse_json(std::string("[]\0[", 4), kFile); });
   expect_error(InputKind::data, {"a number"}, [] { parse_json("[1e999]", kFile); });
 }

@@ -346,7 +346,7 @@ TEST_F(OddManifest, OfAStateNestedDeeplyIsRefused) {
 class CheckpointFolder : public Checkpoint {
  protected:
   std::optional<fs::path> newest() {
-    return newest_whole_checkpoint(
+    return newest_complete_checkpoint(
         run.path(), [&](const std::string& text) { damaged.push_back(text); });
   }
 

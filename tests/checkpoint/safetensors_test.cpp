@@ -377,7 +377,7 @@ TEST_F(HostileSafetensors, WithAHoleAreRefused) {
 
   EXPECT_THAT(
       refusal_of_header("{" + entry("a", "F32", "[1]", "[0,4]") + "," + b + "}", 12),
-      HasSubstr("tensor b\n  found:    data_offsets [8, 12], after a hole"));
+      HasSubstr("tensor b\n  found:    data_offsets [8, 12], after a gap"));
   EXPECT_THAT(refusal_of_header("{" + b + "}", 12), HasSubstr("a begin of 0"));
 }
 

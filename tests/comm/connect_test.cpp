@@ -133,7 +133,7 @@ TEST(Connect, ChoosesTcpWhenOneCannotShareMemory) {
 
 TEST(Connect, RefusesSharedMemoryBetweenMachines) {
   EXPECT_THAT(text_of(error_with_forged("machine/0", Transport::shared)),
-              HasSubstr("is elsewhere than rank 0"));
+              HasSubstr("is on another machine than rank 0"));
 }
 
 TEST(Connect, LetsNobodyInWhoDoesNotKnowTheSecret) {

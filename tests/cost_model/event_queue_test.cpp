@@ -44,7 +44,7 @@ TEST(EventQueueDeathTest, RefusesThePast) {
   EventQueue<int> queue;
   queue.schedule(1, 1);
   queue.next();
-  EXPECT_DEATH(queue.schedule(0.5, 2), "lies ahead");
+  EXPECT_DEATH(queue.schedule(0.5, 2), "is not in the past");
 }
 
 TEST(Link, TakesLatencyAndBytesOverBandwidth) {

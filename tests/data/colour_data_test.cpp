@@ -245,9 +245,10 @@ TEST_F(ColourData, LeavesNothingOfAFileWithAnotherDigest) {
   write_binary(origin);
   form(Format::cifar10).test[0].sha256 = std::string(64, '0');
 
-  expect_error(InputKind::data,
-               {(origin / "test_batch.bin").string(), "SHA-256 0000", "from elsewhere"},
-               [&] { get(origin); });
+  expect_error(
+      InputKind::data,
+      {(origin / "test_batch.bin").string(), "SHA-256 0000", "from another source"},
+      [&] { get(origin); });
   expect_nothing_installed();
 }
 

@@ -80,8 +80,8 @@ TEST_F(Matlab, RefusesAnotherOrderOfBytes) {
   swapped.replace(126, 2, "MI");
   write_atomically(path, swapped);
 
-  expect_matlab_refused("", "another order of bytes",
-                        "a whole MATLAB 5 file, little-endian");
+  expect_matlab_refused("", "another byte order",
+                        "a complete MATLAB 5 file, little-endian");
 }
 
 TEST_F(Matlab, RefusesAFileCutShortAnywhere) {
@@ -104,7 +104,7 @@ TEST_F(Matlab, RefusesDamageAnywhereInItsPackedImages) {
     std::string damaged = whole;
     damaged[at] ^= 0x10;
     write_atomically(path, damaged);
-    expect_error(InputKind::data, {path.string(), "a variable damaged after byte 128"},
+    expect_error(InputKind::data, {path.string(), "a damaged variable after byte 128"},
                  [&] { read_matlab_file(); });
   }
 }

@@ -48,7 +48,7 @@ class Sheets : public testing::Test {
   Dataset second = colour_samples({1}, 99);
 };
 
-constexpr const char* kWholePng = "a whole PNG file of 8-bit RGB, not interlaced";
+constexpr const char* kWholePng = "a complete PNG file of 8-bit RGB, not interlaced";
 
 TEST_F(Sheets, ReadsRowsAsImages) {
   write_all();
@@ -61,8 +61,8 @@ TEST_F(Sheets, ReadsRowsAsImages) {
 
 TEST_F(Sheets, RefusesWhatIsNoPng) {
   expect_png_sprites_refused("two.png", "", "an empty file", kWholePng);
-  expect_png_sprites_refused("two.png", "a page that says 404", "a file that is no PNG",
-                             kWholePng);
+  expect_png_sprites_refused("two.png", "a page that says 404",
+                             "a file that is not a PNG", kWholePng);
 }
 
 TEST_F(Sheets, RefusesAPngCutShortAnywhere) {
@@ -86,8 +86,8 @@ TEST_F(Sheets, RefusesAPngOfAnotherKind) {
 
 TEST_F(Sheets, RefusesRowsOfAnotherLength) {
   const std::string narrow = png_file({std::string(3 * 1000, 'x')}, 1000);
-  expect_png_sprites_refused("two.png", narrow, "1,000 pixels a row",
-                             "1,024 pixels a row");
+  expect_png_sprites_refused("two.png", narrow, "1,000 pixels per row",
+                             "1,024 pixels per row");
 }
 
 TEST_F(Sheets, RefusesMoreRowsThanThereAreLabels) {
@@ -107,9 +107,9 @@ TEST_F(Sheets, RefusesLabelsThatAreNone) {
 }
 
 TEST_F(Sheets, RefusesLabelsThatAreNoList) {
-  expect_png_sprites_refused("labels.json", "[0, 1", "no JSON at byte 6",
+  expect_png_sprites_refused("labels.json", "[0, 1", "invalid JSON at byte 6",
                              "a JSON list of labels");
-  expect_png_sprites_refused("labels.json", "{}", "JSON that is no list",
+  expect_png_sprites_refused("labels.json", "{}", "JSON that is not a list",
                              "a JSON list of labels");
   const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
   expect_png_sprites_refused("labels.json", nested,

@@ -45,8 +45,8 @@ TEST(EvaluationReport, AddsUpWhatRanksEvaluated) {
 
   result.shares = {{.correct = 1, .samples = 2}, {.correct = 2, .samples = 2}};
   EXPECT_EQ(shares_text(result),
-            "rank 0: 1 of 2 samples right\n"
-            "rank 1: 2 of 2 samples right\n"
+            "rank 0: 1 of 2 samples correct\n"
+            "rank 1: 2 of 2 samples correct\n"
             "all 2 ranks agree: 3 of 4 samples, the same weights\n");
 }
 

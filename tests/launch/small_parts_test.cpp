@@ -191,7 +191,7 @@ TEST_F(Output, MayBeForTheLogAlone) {
   Console console(out_.get(), err_.get(), false);
   RankOutput output(2, console);
   output.log_to(folder_.path() / "logs");
-  feed(output, Stream::out, std::string(1, kForTheLog) + "epoch\nshown\n");
+  feed(output, Stream::out, std::string(1, kLogOnlyPrefix) + "epoch\nshown\n");
 
   EXPECT_EQ(out(), "[rank 2] shown\n");
   EXPECT_EQ(read_text(folder_.path() / "logs" / "rank-2.log"), "epoch\nshown\n");

@@ -234,10 +234,10 @@ TEST(Loader, KnowsHowLargeABatchIsOfWhichItHasNothing) {
                 {.batch_size = 10, .part = {.microbatches = 5, .own = {3, 5}}});
   loader.start_epoch(0);
 
-  EXPECT_EQ(loader.next()->whole, 10u);
+  EXPECT_EQ(loader.next()->global_count, 10u);
   const Batch* last = loader.next();
 
-  EXPECT_EQ(last->whole, 1u);
+  EXPECT_EQ(last->global_count, 1u);
   EXPECT_EQ(last->count, 0u);
 }
 

@@ -73,7 +73,7 @@ class EventsOfARun : public testing::Test {
 
   TemporaryFolder here;
   StopRequest stop;
-  // Three steps an epoch, the last of them smaller.
+  // Three steps per epoch, the last of them smaller.
   Settings settings = small_settings(35, 9, 16, /*threads=*/1);
 };
 

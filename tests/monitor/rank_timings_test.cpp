@@ -54,7 +54,7 @@ TEST(Straggler, IsTheRankWhoseOwnTimeStandsOut) {
   ASSERT_TRUE(straggler);
   EXPECT_EQ(straggler->rank, 2u);
   EXPECT_EQ(describe(*straggler),
-            "slowest: rank 2, own compute 61 ms a step against 11 ms elsewhere, the "
+            "slowest: rank 2, own compute 61 ms per step, 11 ms on other ranks, the "
             "others wait 49 ms for it");
 }
 

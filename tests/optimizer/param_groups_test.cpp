@@ -20,14 +20,15 @@ Layout one_of_each_role() {
   return std::move(builder).build();
 }
 
-/// The manner of each role, in the order above.
+/// The options of each role, in the order above.
 std::vector<GroupOptions> manners(const ParameterOptions& options) {
   const Layout layout = one_of_each_role();
   const ParamGroups stretches(layout, options);
   std::vector<GroupOptions> found;
   for (const Segment& segment : layout.segments()) {
-    stretches.visit(segment.range,
-                    [&](Range, const GroupOptions& manner) { found.push_back(manner); });
+    stretches.visit(segment.range, [&](Range, const GroupOptions& options) {
+      found.push_back(options);
+    });
   }
   return found;
 }

@@ -160,7 +160,7 @@ TEST(OneCycleSchedule, AlongLinesIsThatOfPyTorch) {
 TEST(OneCycleSchedule, WithItsTopBetweenTwoStepsIsThatOfPyTorch) {
   expect_one_cycle(7,
                    {.max_rate = 0.5,
-                    .way_up = 0.25,
+                    .pct_start = 0.25,
                     .div_factor = 10,
                     .final_div_factor = 100,
                     .base_momentum = 0.5,
@@ -182,13 +182,14 @@ TEST(OneCycleSchedule, OfAFewStepsIsThatOfPyTorch) {
 }
 
 TEST(OneCycleSchedule, OneWayOnlyIsThatOfPyTorch) {
-  expect_one_cycle(4, {.way_up = 0},
+  expect_one_cycle(4, {.pct_start = 0},
                    {{0, 0.85355397637971131, 0.8646446609406726}, {3, 4e-06, 0.95}});
-  expect_one_cycle(4, {.way_up = 1}, {{0, 0.04, 0.95}, {1, 0.28, 0.925}, {3, 1, 0.85}});
+  expect_one_cycle(4, {.pct_start = 1},
+                   {{0, 0.04, 0.95}, {1, 0.28, 0.925}, {3, 1, 0.85}});
 }
 
 TEST(OneCycleSchedule, BeginsAtTheTopIfTheWayUpIsOneStep) {
-  expect_one_cycle(10, {.way_up = 0.1}, {{0, 1, 0.85}, {9, 4e-06, 0.95}});
+  expect_one_cycle(10, {.pct_start = 0.1}, {{0, 1, 0.85}, {9, 4e-06, 0.95}});
 }
 
 TEST(OneCycleSchedule, KeepsTheMomentumIfTold) {

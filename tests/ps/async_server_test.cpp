@@ -83,7 +83,7 @@ struct Cluster {
     const int workers = static_cast<int>(assigned.size());
     for (int worker = 0; worker < workers; ++worker) pull(worker);
     for (int i = 0; i < turns * workers; ++i) {
-      ASSERT_EQ(push(i % workers).fate, PushFate::applied);
+      ASSERT_EQ(push(i % workers).result, PushResult::applied);
       pull(i % workers);
     }
   }
@@ -266,7 +266,7 @@ class OddPush : public testing::Test {
   }
   void expect_refused(int worker, const Push& push, const std::string& why) {
     const Applied applied = cluster.push(worker, push);
-    EXPECT_EQ(applied.fate, PushFate::refused);
+    EXPECT_EQ(applied.result, PushResult::refused);
     EXPECT_THAT(applied.why, HasSubstr(why));
   }
   void expect_nothing_changed() {
@@ -274,7 +274,8 @@ class OddPush : public testing::Test {
     EXPECT_EQ(cluster.server.version(), 2u);
     EXPECT_THAT(cluster.server.sequences(), ElementsAre(1, 1));
     EXPECT_EQ(cluster.server.staleness().all().count(), 2u);
-    EXPECT_EQ(cluster.push(0).fate, PushFate::applied) << "what is assigned still counts";
+    EXPECT_EQ(cluster.push(0).result, PushResult::applied)
+        << "what is assigned still counts";
   }
 
   Training training;
@@ -283,8 +284,8 @@ class OddPush : public testing::Test {
 };
 
 TEST_F(OddPush, IsIgnoredIfItIsRepeated) {
-  EXPECT_EQ(cluster.push(0, {.sequence = 0, .version = 0}).fate, PushFate::repeated);
-  EXPECT_EQ(cluster.push(1, {.sequence = 0, .version = 1}).fate, PushFate::repeated);
+  EXPECT_EQ(cluster.push(0, {.sequence = 0, .version = 0}).result, PushResult::repeated);
+  EXPECT_EQ(cluster.push(1, {.sequence = 0, .version = 1}).result, PushResult::repeated);
   expect_nothing_changed();
 }
 
@@ -295,7 +296,7 @@ TEST_F(OddPush, IsRefusedIfItsBatchIsNotDueYet) {
 
 TEST_F(OddPush, IsRefusedIfItsValuesAreYetToCome) {
   expect_refused(0, {.sequence = 1, .version = 3},
-                 "version 3 of the values, which are at 2");
+                 "version 3 of the values, but the current version is 2");
   expect_nothing_changed();
 }
 
@@ -322,7 +323,7 @@ class Bound : public testing::Test {
     for (std::uint64_t i = 0; !cluster.server.is_done(); ++i) {
       ASSERT_LT(i, 10'000u) << "nobody may go on";
       const int worker = std::min(workers - 1, int(random.uniform(i) * float(workers)));
-      if (!cluster.server.may_go_on(worker) || cluster.server.is_done(worker)) continue;
+      if (!cluster.server.may_pull(worker) || cluster.server.is_done(worker)) continue;
       cluster.pull(worker);
       cluster.push(worker);
       expect_within(cluster, bound);
@@ -356,12 +357,12 @@ TEST_F(Bound, OfZeroLetsNobodyBeTwoBatchesAhead) {
   Cluster cluster(training, {.batches = {9, 9}, .max_staleness = 0});
   cluster.server.set_connected(0, true);
   cluster.server.set_connected(1, true);
-  EXPECT_TRUE(cluster.server.may_go_on(0));
+  EXPECT_TRUE(cluster.server.may_pull(0));
   cluster.pull(0), cluster.push(0);
-  EXPECT_FALSE(cluster.server.may_go_on(0));
-  EXPECT_TRUE(cluster.server.may_go_on(1));
+  EXPECT_FALSE(cluster.server.may_pull(0));
+  EXPECT_TRUE(cluster.server.may_pull(1));
   cluster.pull(1), cluster.push(1);
-  EXPECT_TRUE(cluster.server.may_go_on(0));
+  EXPECT_TRUE(cluster.server.may_pull(0));
 }
 
 TEST_F(Bound, IsNotHeldByWhoIsGone) {
@@ -369,11 +370,11 @@ TEST_F(Bound, IsNotHeldByWhoIsGone) {
   cluster.server.set_connected(0, true);
   cluster.server.set_connected(1, true);
   cluster.pull(0), cluster.push(0);
-  EXPECT_FALSE(cluster.server.may_go_on(0));
+  EXPECT_FALSE(cluster.server.may_pull(0));
   cluster.server.set_connected(1, false);
-  EXPECT_TRUE(cluster.server.may_go_on(0));
+  EXPECT_TRUE(cluster.server.may_pull(0));
   cluster.server.set_connected(1, true);
-  EXPECT_FALSE(cluster.server.may_go_on(0));
+  EXPECT_FALSE(cluster.server.may_pull(0));
 }
 
 TEST_F(Bound, IsNotHeldByWhoHasDoneAllItsBatches) {
@@ -382,10 +383,10 @@ TEST_F(Bound, IsNotHeldByWhoHasDoneAllItsBatches) {
   cluster.server.set_connected(1, true);
   cluster.pull(1), cluster.push(1);
   for (int i = 0; i < 9; ++i) {
-    EXPECT_TRUE(cluster.server.may_go_on(0)) << "batch " << i;
+    EXPECT_TRUE(cluster.server.may_pull(0)) << "batch " << i;
     cluster.pull(0), cluster.push(0);
   }
-  EXPECT_TRUE(cluster.server.may_go_on(1)) << "to hear that it is over";
+  EXPECT_TRUE(cluster.server.may_pull(1)) << "to hear that it is over";
 }
 
 TEST_F(Bound, IsNoneUnlessAskedFor) {
@@ -393,7 +394,7 @@ TEST_F(Bound, IsNoneUnlessAskedFor) {
   cluster.server.set_connected(0, true);
   cluster.server.set_connected(1, true);
   for (int i = 0; i < 5; ++i) cluster.pull(0), cluster.push(0);
-  EXPECT_TRUE(cluster.server.may_go_on(0));
+  EXPECT_TRUE(cluster.server.may_pull(0));
 }
 
 TEST(AsyncServer, GoesOnFromWhereACheckpointWas) {
@@ -409,7 +410,7 @@ TEST(AsyncServer, GoesOnFromWhereACheckpointWas) {
   after.server.restore(before.server.version(), before.server.sequences());
   EXPECT_EQ(after.server.version(), 4u);
   EXPECT_EQ(after.server.sequences(), (std::vector<std::uint64_t>{2, 2}));
-  EXPECT_EQ(after.push(0, {.sequence = 2, .version = 4}).fate, PushFate::refused);
+  EXPECT_EQ(after.push(0, {.sequence = 2, .version = 4}).result, PushResult::refused);
   after.run_in_turns(2);
   EXPECT_TRUE(after.server.is_done());
   EXPECT_EQ(first_half.digest(), whole.digest());

@@ -270,7 +270,7 @@ TEST_F(AsyncJob, EndsWithoutAWorkerThatDoesNotComeBack) {
                                      .dead_come_back = false});
 
   EXPECT_EQ(result.outcome.code, ExitCode::rank_failed);
-  EXPECT_THAT(result.outcome.reason, HasSubstr("worker 1 did not come back"));
+  EXPECT_THAT(result.outcome.reason, HasSubstr("worker 1 did not join again"));
   EXPECT_EQ(summary().at("steps"), 10 + 3);
 }
 
@@ -309,7 +309,7 @@ TEST_F(SyncJob, NamesTheWorkerThatDoesNotComeBack) {
     FAIL() << "it cannot go on";
   } catch (const PeerError& error) {
     EXPECT_EQ(error.rank(), 2);
-    EXPECT_THAT(error.what(), HasSubstr("worker 1 has not come back"));
+    EXPECT_THAT(error.what(), HasSubstr("worker 1 has not joined again"));
   }
 }
 

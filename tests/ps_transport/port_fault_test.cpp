@@ -144,7 +144,7 @@ TEST_F(PortFault, AnotherMagicIsRefused) {
   const auto raw = computing_worker();
   raw->send_head({.magic = 0x12345678, .kind = FrameKind::push, .length = 0});
 
-  EXPECT_EQ(raw->rejection().found, "what is no message");
+  EXPECT_EQ(raw->rejection().found, "something other than a message");
   server_.expect(Kind::lost, 1);
 }
 

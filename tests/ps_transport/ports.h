@@ -23,7 +23,7 @@ inline constexpr std::size_t kMicrobatches = 3;
 /// Where servers of tests are: for a worker its own machine, and as if it were another.
 /// A worker that connects to the second has the first as its own address.
 inline constexpr const char* kHere = "127.0.0.1";
-inline constexpr const char* kElsewhere = "127.0.0.2";
+inline constexpr const char* kOtherHost = "127.0.0.2";
 
 inline Layout layout_of(std::size_t size) {
   LayoutBuilder builder(1);

@@ -62,7 +62,8 @@ TEST(ServerAddresses, ThatAreNoneAreRefused) {
        {"", "nowhere", ":1", "host:", "host:0", "host:65536", "host:12x", "host:-5"}) {
     MemoryStore store;
     store.set("ps/server/0", std::as_bytes(std::span(text)));
-    EXPECT_THAT(lookup_error(store, 1).what(), HasSubstr("which is no address")) << text;
+    EXPECT_THAT(lookup_error(store, 1).what(), HasSubstr("which is not an address"))
+        << text;
   }
 }
 

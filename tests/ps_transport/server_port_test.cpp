@@ -17,7 +17,7 @@ constexpr Range kAll{0, kGradients};
 /// Numbers are shared with a worker of the same machine, and sent to others.
 class ServerPortAt : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Both, ServerPortAt, testing::Values(kHere, kElsewhere),
+INSTANTIATE_TEST_SUITE_P(Both, ServerPortAt, testing::Values(kHere, kOtherHost),
                          [](const auto& info) {
                            return std::string(info.param == kHere ? "Here" : "Elsewhere");
                          });

@@ -150,7 +150,7 @@ TEST_F(SharingSession, RefusesAPushOfAnotherLength) {
 }
 
 TEST(SharingSessionElsewhere, OffersNothingAndTakesNothing) {
-  TestServer server(1, kElsewhere);
+  TestServer server(1, kOtherHost);
   HelloBody hello = RawWorker::hello();
   hello.machine = machine_number();
   const RawWorker worker(server.address(), hello);

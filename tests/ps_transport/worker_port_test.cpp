@@ -174,14 +174,15 @@ TEST(WorkerPort, NoticesAServerThatNeverWelcomesIt) {
 }
 
 TEST(WorkerPort, GivesUpAServerThatSendsWhatNoServerSends) {
-  EXPECT_THAT(error_in_join(welcome_and({{.magic = 1}})), HasSubstr("no message"));
+  EXPECT_THAT(error_in_join(welcome_and({{.magic = 1}})),
+              HasSubstr("something other than a message"));
   EXPECT_THAT(error_in_join(welcome_and({{.kind = FrameKind::push}})),
-              HasSubstr("what no server sends"));
+              HasSubstr("an unexpected message"));
   EXPECT_THAT(error_in_join(welcome_and({{.kind = FrameKind::assignment, .length = 20}})),
-              HasSubstr("values of another size"));
+              HasSubstr("values of a wrong size"));
   EXPECT_THAT(error_in_join(welcome_and(
                   {{.kind = FrameKind::over, .length = std::uint64_t{1} << 60}})),
-              HasSubstr("what no server sends"));
+              HasSubstr("an unexpected message"));
 }
 
 TEST(WorkerPort, NamesTheServerThatNobodyAnswersFor) {

@@ -146,7 +146,7 @@ TEST_F(S3CheckpointTest, ThatIsDamagedHereDoesNotGoUp) {
   std::string bytes = read_text(checkpoint / "model.safetensors");
   bytes[777] ^= 1;
   write_atomically(checkpoint / "model.safetensors", bytes);
-  expect_error(InputKind::data, {"model.safetensors", "another SHA-256"},
+  expect_error(InputKind::data, {"model.safetensors", "a different SHA-256"},
                [&] { upload(checkpoint); });
   EXPECT_FALSE(has("00000120/state.json"));
   EXPECT_FALSE(has("last.json"));

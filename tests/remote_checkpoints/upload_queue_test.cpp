@@ -91,7 +91,7 @@ TEST_F(UploadQueueTest, UploadsBothRoles) {
   ASSERT_EQ(messages.size(), 2u);
   EXPECT_THAT(messages[0], AllOf(HasSubstr("uploaded 00000120 (9.0 MB in "),
                                  HasSubstr("to s3://models/p/run/checkpoints/00000120")));
-  EXPECT_THAT(messages[1], HasSubstr("was there"));
+  EXPECT_THAT(messages[1], HasSubstr("already there"));
 }
 
 TEST_F(UploadQueueTest, UploadsWhatHasBeenPrunedMeanwhile) {

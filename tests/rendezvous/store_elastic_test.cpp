@@ -57,7 +57,7 @@ TEST_F(ElasticStore, RefusesASecondHolderWhileTheFirstLives) {
   const auto server = service_.join(0), first = service_.join(1);
 
   EXPECT_THAT(error_of<InputError>([&] { service_.join(1); }),
-              HasSubstr("the place is taken by rank 1 on testhost (pid 4711)"));
+              HasSubstr("already taken by rank 1 on testhost (pid 4711)"));
   first->set("still", "here");
   EXPECT_EQ(text_of(server->get("still", seconds(5))), "here");
 }
@@ -67,7 +67,7 @@ TEST_F(ElasticStore, DoesNotTakeBackARankThatHasToStay) {
   service_.join(0)->leave();
 
   EXPECT_THAT(error_of<InputError>([&] { service_.join(0); }),
-              HasSubstr("the place is taken by rank 0"));
+              HasSubstr("already taken by rank 0"));
 }
 
 TEST_F(ElasticStore, PublishesTheLossOfARankThatHasToStay) {

@@ -235,7 +235,7 @@ TEST_F(StoreStranger, WhoHoldsAPlaceThatIsTakenIsRefused) {
   const std::string error = error_of<InputError>([&] { service_.join(0); });
 
   EXPECT_THAT(error, HasSubstr("taken by rank 0 on testhost"));
-  EXPECT_TRUE(service_.logs("the place is taken"));
+  EXPECT_TRUE(service_.logs("already taken"));
 }
 
 TEST_F(StoreStranger, WhoHoldsAPlaceThatThereIsNotIsRefused) {

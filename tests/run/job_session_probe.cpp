@@ -79,6 +79,14 @@ ExitCode push(const Arguments& arguments, const JobPlacement& placement, Members
   return ExitCode::done;
 }
 
+JobCallbacks callbacks() {
+  return {.warn =
+              [](const std::string& text) {
+                std::fprintf(stderr, "convoy: %s\n", text.c_str());
+              },
+          .end_process = [](ExitCode code) { ::_exit(static_cast<int>(code)); }};
+}
+
 Settings quick_settings() {
   Settings settings;
   settings.cluster.timeout = 20;
@@ -96,13 +104,13 @@ ExitCode run(const Arguments& arguments, const std::vector<std::string>& words) 
   }
   if (placement.is_server()) {
     return join_and_serve(
-        quick_settings(), placement,
+        quick_settings(), placement, callbacks(),
         [&](const Settings&, Comm& servers, Membership& job, Listener listener) {
           return serve(placement, servers, job, std::move(listener));
         });
   }
   return join_and_push(
-      quick_settings(), placement, [&](const Settings&, Membership& job) {
+      quick_settings(), placement, callbacks(), [&](const Settings&, Membership& job) {
         return push(
             arguments, placement, job,
             find_servers(job.store(), placement.servers, std::chrono::seconds(20)));

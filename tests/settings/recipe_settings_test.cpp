@@ -82,7 +82,7 @@ TEST(RecipeSettings, AWarmUpBeforeOneCycleIsRefused) {
   EXPECT_EQ(recipe_message({"schedule=onecycle", "schedule.warmup_epochs=2"}),
             "command line: schedule.warmup_epochs\n"
             "  found:    2\n"
-            "  expected: 0 with schedule=onecycle, whose way up is schedule.pct_start");
+            "  expected: 0 with schedule=onecycle, whose warm-up is schedule.pct_start");
 }
 
 TEST(RecipeSettings, AWarmUpLongerThanTheRunIsRefused) {

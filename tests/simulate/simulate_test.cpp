@@ -378,7 +378,7 @@ TEST_F(Simulated, DoesNotGoOn) {
   for (const StrategyChoice strategy : {StrategyChoice::ps_async, StrategyChoice::ddp}) {
     settings.strategy.name = strategy;
     AloneComm comm;
-    expect_error(InputKind::settings, {"train.resume", "runs/a", "begins at the start"},
+    expect_error(InputKind::settings, {"train.resume", "runs/a", "cannot be resumed"},
                  [&] { Trainer(settings, comm, simulated_updates(2)); });
   }
 }

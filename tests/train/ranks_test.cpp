@@ -59,7 +59,7 @@ class RunOnRanks : public testing::Test {
 
   TemporaryFolder here;
   StopRequest stop;
-  // Three steps an epoch, the last of them smaller.
+  // Three steps per epoch, the last of them smaller.
   Settings settings = small_settings(35, 9, 16, /*threads=*/1);
 };
 
@@ -178,7 +178,7 @@ TEST_F(RunOnRanks, NeedsAMicrobatchForEachRank) {
 
   expect_error(InputKind::settings,
                {"train.microbatches", "2 micro-batches for 4 ranks",
-                "at least a micro-batch for each rank", "train.microbatches=4"},
+                "at least one micro-batch per rank", "train.microbatches=4"},
                [&] { Trainer trainer(settings, comm); });
 }
 

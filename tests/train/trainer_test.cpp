@@ -67,7 +67,7 @@ class TrainerOfARun : public testing::Test {
   AloneComm comm;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
                                                           &std::fclose};
-  // Five steps an epoch, the last of them smaller.
+  // Five steps per epoch, the last of them smaller.
   Settings settings = small_settings(150, 31, 32, /*threads=*/2);
 };
 
@@ -179,8 +179,9 @@ TEST_F(TrainerOfARun, PlansWhatItWillDo) {
 
   const std::string plan = Trainer(settings, comm).plan();
 
-  for (const char* part : {"lenet5", "61,706 parameters", "150 training", "31 test",
-                           "2 threads", "in 4 micro-batches", "5 an epoch, 7 in all"}) {
+  for (const char* part :
+       {"lenet5", "61,706 parameters", "150 training", "31 test", "2 threads",
+        "in 4 micro-batches", "5 per epoch, 7 in total"}) {
     EXPECT_THAT(plan, HasSubstr(part));
   }
 }

@@ -67,8 +67,9 @@ std::vector<double> expected_statistics(Rank& rank, int epoch) {
     ++batches;
     for (std::uint32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch) {
       const Samples all = {batch->images, batch->labels};
-      rank.network.forward(all.part(rank.part.samples_of(microbatch, batch->whole)),
-                           rank.values, {.microbatch = microbatch}, nobody);
+      rank.network.forward(
+          all.part(rank.part.samples_of(microbatch, batch->global_count)), rank.values,
+          {.microbatch = microbatch}, nobody);
       for (std::size_t i = 0; i < sums.size(); ++i) {
         sums[i] += rank.network.batch_statistics().data()[i];
       }
