@@ -94,7 +94,7 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
 
 TEST_P(TorchLogits, AreThoseOfConvoy) {
   const ModelEntry& entry = find_model(GetParam());
-  const auto [channels, height, width] = images_of(entry);
+  const auto [channels, height, width, rows] = images_of(entry);
   const fs::path run =
       train("a", {"model=" + GetParam(), "optimizer.lr=0.05", "train.max_steps=2",
                   "data.synthetic.channels=" + std::to_string(channels),
