@@ -78,7 +78,9 @@ void Network::plan(const Model& model, const Layout& layout) {
     context.backward = backward_moment(i);
     ++context.number;
     reports_.push_back({.name = specs[i].name,
+                        .src = specs[i].src,
                         .dst = specs[i].dst,
+                        .adds_residual = specs[i].residual.has_value(),
                         .flops = specs[i].flops,
                         .real_flops = specs[i].real_flops});
     stages_[i] = {.stage = make_stage(specs[i], context, layout, statistics_layout_),

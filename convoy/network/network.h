@@ -50,7 +50,8 @@ struct NetworkOptions {
 /// A stage's description, and the time it has taken in all passes so far.
 struct StageReport {
   std::string name;
-  Shape dst;
+  Shape src, dst;
+  bool adds_residual = false;               // a second source, of dst's shape
   std::uint64_t flops = 0, real_flops = 0;  // as in StageSpec
   double forward_seconds = 0, backward_seconds = 0;
 };
