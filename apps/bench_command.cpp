@@ -36,13 +36,16 @@ double slower_probe(const StepBenchResult& result) {
 
 json layers_json(const StepBenchResult& result) {
   json layers = json::array();
-  for (const StageReport& stage : result.stages) {
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const StageReport& stage = result.stages[i];
     layers.push_back({{"stage", stage.name},
                       {"output", {stage.dst.channels, stage.dst.height, stage.dst.width}},
                       {"forward_ms", stage.forward_seconds * 1e3},
                       {"backward_ms", stage.backward_seconds * 1e3},
                       {"forward_flops", stage.flops},
-                      {"real_forward_flops", stage.real_flops}});
+                      {"real_forward_flops", stage.real_flops},
+                      {"forward_bytes", result.stage_bytes[i].forward},
+                      {"backward_bytes", result.stage_bytes[i].backward}});
   }
   return layers;
 }
@@ -63,6 +66,10 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"probe_gflops", slower_probe(result)},
       {"probe_gflops_before", result.probe_before_gflops},
       {"probe_gflops_after", result.probe_after_gflops},
+      {"probe_vectors", result.probe_vectors},
+      {"bandwidth_gb_per_s",
+       {{"one_thread", result.bandwidth.one_thread},
+        {"all_threads", result.bandwidth.all_threads}}},
       {"activation_bytes", result.arena_bytes},
       {"peak_rss_bytes", result.peak_bytes}};
   if (layers) object["layers"] = layers_json(result);
@@ -71,25 +78,42 @@ void print_json(const StepBenchResult& result, bool layers) {
 
 /// Effective: the FLOPs of direct convolution, divided by the time. Real: the FLOPs that
 /// were computed.
+std::string speed_columns(const StepBenchResult& result, std::size_t number) {
+  const StageReport& stage = result.stages[number];
+  if (stage.flops == 0) return fmt::format("{:>10} {:>10} {:>8}", "", "", "");
+  const double seconds = stage.forward_seconds + stage.backward_seconds;
+  const double passes = passes_of_stage(number) * result.batch_size / seconds / 1e9;
+  const double real = passes * static_cast<double>(stage.real_flops);
+  return fmt::format("{:>10.0f} {:>10.0f} {:>6.0f} %",
+                     passes * static_cast<double>(stage.flops), real,
+                     100 * real / slower_probe(result));
+}
+
+/// What one pass must move at least, and how fast that was.
+std::string memory_columns(double bytes, double seconds, const Bandwidth& bandwidth) {
+  const double gigabytes = bytes / seconds / 1e9;
+  return fmt::format("{:>8.2f} {:>7.0f} %", bytes / 1e6,
+                     100 * gigabytes / bandwidth.all_threads);
+}
+
 void print_layers(const StepBenchResult& result) {
-  const double probe = slower_probe(result);
-  fmt::print("\n{:<24} {:>12} {:>10} {:>11} {:>10} {:>10} {:>8}\n", "stage", "output",
-             "forward ms", "backward ms", "effective", "real", "of probe");
+  fmt::print(
+      "\n{:<24} {:>12} {:>10} {:>11} {:>10} {:>10} {:>8} {:>8} {:>9} {:>8} {:>9}\n",
+      "stage", "output", "forward ms", "backward ms", "effective", "real", "of probe",
+      "fwd MB", "of memory", "bwd MB", "of memory");
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
     const StageReport& stage = result.stages[i];
-    const double seconds = stage.forward_seconds + stage.backward_seconds;
-    const double passes = passes_of_stage(i) * result.batch_size / seconds / 1e9;
-    const double real = passes * static_cast<double>(stage.real_flops);
+    const StageBytes& bytes = result.stage_bytes[i];
     const std::string output =
         fmt::format("{}x{}x{}", stage.dst.channels, stage.dst.height, stage.dst.width);
-    fmt::print("{:<24} {:>12} {:>10.3f} {:>11.3f}", stage.name, output,
-               stage.forward_seconds * 1e3, stage.backward_seconds * 1e3);
-    if (stage.flops > 0) {
-      fmt::print(" {:>10.0f} {:>10.0f} {:>6.0f} %",
-                 passes * static_cast<double>(stage.flops), real, 100 * real / probe);
-    }
-    fmt::print("\n");
+    fmt::print("{:<24} {:>12} {:>10.3f} {:>11.3f} {} {} {}\n", stage.name, output,
+               stage.forward_seconds * 1e3, stage.backward_seconds * 1e3,
+               speed_columns(result, i),
+               memory_columns(bytes.forward, stage.forward_seconds, result.bandwidth),
+               memory_columns(bytes.backward, stage.backward_seconds, result.bandwidth));
   }
+  fmt::print(
+      "\nMB: what a stage must move at least. Caches give more than 100 % of memory.\n");
 }
 
 void print_text(const StepBenchResult& result) {
@@ -106,13 +130,16 @@ void print_text(const StepBenchResult& result) {
       "probe\n",
       result.effective_gflops, result.real_gflops,
       100 * result.real_gflops / slower_probe(result));
-  fmt::print("FMA probe {:.0f} GFLOP/s before, {:.0f} after\n",
-             result.probe_before_gflops, result.probe_after_gflops);
+  fmt::print("FMA probe {:.0f} GFLOP/s before, {:.0f} after, in {} vectors\n",
+             result.probe_before_gflops, result.probe_after_gflops, result.probe_vectors);
+  fmt::print("memory    {:.1f} GB/s on 1 thread, {:.1f} on {}, read and written\n",
+             result.bandwidth.one_thread, result.bandwidth.all_threads, result.threads);
 }
 
 ExitCode bench(const BenchArguments& arguments) {
-  const StepBenchResult result =
-      bench_step(arguments.settings.resolve(), arguments.options);
+  StepBenchOptions options = arguments.options;
+  options.bandwidth = true;
+  const StepBenchResult result = bench_step(arguments.settings.resolve(), options);
   if (arguments.as_json) {
     print_json(result, arguments.layers);
     return ExitCode::done;

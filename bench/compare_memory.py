@@ -17,7 +17,7 @@ TORCH_STEPS = """
 import resource, sys
 sys.path.insert(0, "bench")
 import torch, torch_peer
-torch_peer.measure(sys.argv[1], 0, int(sys.argv[2]), 2, False, 0.1)
+torch_peer.measure(sys.argv[1], 0, int(sys.argv[2]), 2, "eager", 0.1)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 

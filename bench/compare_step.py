@@ -3,17 +3,21 @@
 """Step time of convoy compared with PyTorch, alternately, in one session.
 
   bench/compare_step.py [--models lenet5,resnet18@32] [--batches 64] [--threads 1,2]
-                        [--rounds 7]
+                        [--rounds 7] [--python FILE]
 
 A model is measured on its usual images, or on square ones of the size after the @.
 
-A round runs convoy, PyTorch eager, PyTorch with channels_last, and convoy again; convoy's
-time is the mean of its two. Each convoy run probes the machine's FMA speed before and
-after, so four probes frame a round.
+convoy is compared with Debian's PyTorch and with the PyTorch 2 that script/bootstrap bench
+installs, or that of the interpreter that --python names. A round runs convoy, the first
+PyTorch in all its forms, convoy, the second in all its forms, and convoy again; a
+PyTorch's ratio is to the mean of the two convoy runs around it. Each convoy run probes the
+machine's FMA speed before and after, and those probes frame a round.
 
-PyTorch is tuned as its users would: it runs on OpenBLAS with as many threads as asked for
-(torch.set_num_threads alone does not reach OpenBLAS), and on several threads both with
-OpenMP's usual spinning waits and without, of which the faster counts.
+PyTorch is tuned as its users would: as many threads as asked for (torch.set_num_threads,
+and OpenBLAS's own number, which that does not reach), on several threads both with
+OpenMP's usual spinning waits and without, of which the faster counts. Its forms are eager,
+channels_last, and with PyTorch 2 also torch.compile of both. The form with the smallest
+median counts, and all are in a second table; a form that fails is named there.
 
 The rule for discarding rounds, fixed beforehand: a round counts only if its lowest probe
 reaches 85 % of the highest probe of this whole run at that number of threads. What is
@@ -24,7 +28,6 @@ median with the smallest and largest.
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import platform
 import re
@@ -32,37 +35,12 @@ import statistics
 import subprocess
 import sys
 
+from torch_versions import installed_pythons, start_versions
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONVOY = ROOT / "build" / "convoy"
 KEEP = 0.85
 MODELS = "lenet5,cnn1,cnn2,mlp6,vgg11,fastnet,resnet18_cifar,resnet18@32,resnet18@224"
-
-
-class Torch:
-    """A peer process, asked line by line."""
-
-    def __init__(self, threads, **environment):
-        counts = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-        self.process = subprocess.Popen(
-            ["/usr/bin/python3", str(ROOT / "bench" / "torch_peer.py")],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, **counts, **environment})
-        self.version = json.loads(self.process.stdout.readline())["torch"]
-
-    def measure(self, **request):
-        print(json.dumps(request), file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())["p50"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def start_peers(threads):
-    peers = [Torch(threads)]
-    if threads > 1:
-        peers.append(Torch(threads, GOMP_SPINCOUNT="0"))
-    return peers
 
 
 def model_and_image(case):
@@ -80,39 +58,83 @@ def measure_convoy(case, batch, threads, seconds):
         subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def run_round(peers, case, batch, threads, seconds):
+def run_round(versions, case, batch, threads, seconds):
+    """One of the case's rounds: `torch` has the times of each version by form, and `beside`
+    convoy's time around it."""
     model, image = model_and_image(case)
-    request = dict(model=model, image=image, batch_size=batch, threads=threads,
-                   seconds=seconds)
-    first = measure_convoy(case, batch, threads, seconds / 2)
-    eager = min(peer.measure(**request, channels_last=False) for peer in peers)
-    last = min(peer.measure(**request, channels_last=True) for peer in peers)
-    second = measure_convoy(case, batch, threads, seconds / 2)
-    probes = [run[f"probe_gflops_{when}"] for run in (first, second)
-              for when in ("before", "after")]
-    return {"convoy": (first["step_ms"]["p50"] + second["step_ms"]["p50"]) / 2,
-            "eager": eager, "channels_last": last, "probe": min(probes), "probes": probes,
-            **{kind: (first["gflops"][kind] + second["gflops"][kind]) / 2
+    runs, torch, beside = [measure_convoy(case, batch, threads, seconds / 2)], {}, {}
+    for version in versions:
+        torch[version.name] = version.measure(
+            model=model, image=image, batch_size=batch, seconds=seconds)
+        runs.append(measure_convoy(case, batch, threads, seconds / 2))
+        beside[version.name] = mean(run["step_ms"]["p50"] for run in runs[-2:])
+    probes = [run[f"probe_gflops_{when}"] for run in runs for when in ("before", "after")]
+    return {"torch": torch, "beside": beside, "probe": min(probes), "probes": probes,
+            "convoy": mean(run["step_ms"]["p50"] for run in runs),
+            "memory": mean(run["bandwidth_gb_per_s"]["all_threads"] for run in runs),
+            **{kind: mean(run["gflops"][kind] for run in runs)
                for kind in ("effective", "real")}}
+
+
+def mean(values):
+    return statistics.fmean(values)
 
 
 def describe(values):
     return f"{statistics.median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
 
 
-def table_row(case, rounds, best_probe):
-    kept = [r for r in rounds if r["probe"] >= KEEP * best_probe]
-    model, batch, threads = case
+def is_time(value):
+    return not isinstance(value, str)
+
+
+def form_median(rounds, version, form):
+    """Milliseconds; an error's text if the form has failed in any of the rounds."""
+    values = [r["torch"][version][form] for r in rounds]
+    errors = [value for value in values if not is_time(value)]
+    return errors[0] if errors else statistics.median(values)
+
+
+def best_form(rounds, version):
+    """The form that counts, and its median."""
+    medians = {form: form_median(rounds, version, form) for form in rounds[0]["torch"][version]}
+    times = {form: value for form, value in medians.items() if is_time(value)}
+    return min(times.items(), key=lambda item: item[1]) if times else (None, None)
+
+
+def version_cells(rounds, version):
+    form, milliseconds = best_form(rounds, version)
+    if form is None:
+        return ["failed", "-", "-"]
+    ratios = [r["torch"][version][form] / r["beside"][version] for r in rounds]
+    return [f"{milliseconds:.2f}", form, f"**{describe(ratios)}**"]
+
+
+def table_row(cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def summary_row(case, rounds, kept):
+    versions = rounds[0]["torch"]
     if not kept:
-        return f"| {model} | {batch} | {threads} | - | - | - | - | - | - | - | 0 of {len(rounds)} | - |"
+        return table_row([*case, "-", *["-"] * 3 * len(versions), "-", "-",
+                          f"0 of {len(rounds)}", "-", "-"])
     middle = {key: statistics.median(r[key] for r in kept)
-              for key in ("convoy", "eager", "channels_last", "probe", "effective", "real")}
-    return (f"| {model} | {batch} | {threads} | {middle['convoy']:.3f} | {middle['eager']:.2f} "
-            f"| {middle['channels_last']:.2f} "
-            f"| **{describe([r['eager'] / r['convoy'] for r in kept])}** "
-            f"| {describe([r['channels_last'] / r['convoy'] for r in kept])} "
-            f"| {middle['effective']:.0f} | {middle['real']:.0f} ({middle['real'] / middle['probe']:.0%}) "
-            f"| {len(kept)} of {len(rounds)} | {middle['probe']:.0f} |")
+              for key in ("convoy", "probe", "memory", "effective", "real")}
+    cells = [cell for version in versions for cell in version_cells(kept, version)]
+    return table_row([*case, f"{middle['convoy']:.3f}", *cells, f"{middle['effective']:.0f}",
+                      f"{middle['real']:.0f} ({middle['real'] / middle['probe']:.0%})",
+                      f"{len(kept)} of {len(rounds)}", f"{middle['probe']:.0f}",
+                      f"{middle['memory']:.1f}"])
+
+
+def form_rows(case, kept, forms):
+    """All forms of each version; a version without a form has a dash."""
+    for version in kept[0]["torch"] if kept else []:
+        medians = [form_median(kept, version, form) if form in kept[0]["torch"][version] else "-"
+                   for form in forms]
+        yield table_row([*case, version, *(f"{m:.2f}" if is_time(m) else m.replace("|", "/")
+                                           for m in medians)])
 
 
 def processor():
@@ -126,25 +148,49 @@ def machine_name():
     return "-".join(re.findall(r"[a-z0-9]+", processor().lower()))
 
 
-def report(arguments, torch_version, results):
+def heading(columns, left):
+    """A table's first two lines; the columns named in `left` are not numbers."""
+    return [table_row(columns), table_row(["---" if c in left else "---:" for c in columns])]
+
+
+def best_probes(results):
     best = {}
     for (_, _, threads), rounds in results.items():
         probes = [p for r in rounds for p in r["probes"]]
-        best[threads] = max(best.get(threads, 0), max(probes))
-    version = subprocess.run([CONVOY, "--version"], capture_output=True, text=True).stdout
+        best[threads] = max(best.get(threads, 0), *probes)
+    return best
+
+
+def versions_of(results):
+    """Names of the versions, with their forms."""
+    first_round = next(iter(results.values()))[0]
+    return {name: list(times) for name, times in first_round["torch"].items()}
+
+
+def report(arguments, results):
+    best, versions = best_probes(results), versions_of(results)
+    kept = {case: [r for r in rounds if r["probe"] >= KEEP * best[case[2]]]
+            for case, rounds in results.items()}
+    convoy = subprocess.run([CONVOY, "--version"], capture_output=True, text=True).stdout
+    forms = max(versions.values(), key=len)
+    columns = [column for name in versions for column in (f"{name} ms", "form", "ratio")]
+    case_columns = ["model", "batch", "threads"]
     lines = [
-        f"# Training step: convoy beside PyTorch {torch_version}", "",
-        f"{datetime.date.today()}, {processor()}, {version.splitlines()[0]}, by `script/bench "
+        f"# Training step: convoy beside {' and '.join(versions)}", "",
+        f"{datetime.date.today()}, {processor()}, {convoy.splitlines()[0]}, by `script/bench "
         f"{' '.join(arguments)}`.", "",
-        "Milliseconds are medians of the rounds kept; ratios are PyTorch's time over convoy's,",
-        "round by round: median (smallest..largest). GFLOP/s are convoy's: effective as if it had",
-        "computed the plain way, real as it did. A round is kept if its lowest FMA probe is",
-        f"at least {KEEP:.0%} of the highest seen at that number of threads ("
+        "Milliseconds are medians of the rounds kept, of the fastest form of each PyTorch; ratios",
+        "are PyTorch's time over convoy's, round by round: median (smallest..largest). GFLOP/s are",
+        "convoy's: effective as if it had computed the plain way, real as it did. A round is kept",
+        f"if its lowest FMA probe is at least {KEEP:.0%} of the highest seen at that number of "
+        "threads", "("
         + ", ".join(f"{t}: {p:.0f} GFLOP/s" for t, p in sorted(best.items())) + ").", "",
-        "| model | batch | threads | convoy ms | eager ms | channels_last ms | ratio to eager "
-        "| ratio to channels_last | effective GFLOP/s | real (of probe) | rounds kept | probe |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
-    lines += [table_row(case, rounds, best[case[2]]) for case, rounds in results.items()]
+        *heading([*case_columns, "convoy ms", *columns, "effective GFLOP/s", "real (of probe)",
+                  "rounds kept", "probe", "memory GB/s"], left=("model", "form"))]
+    lines += [summary_row(case, rounds, kept[case]) for case, rounds in results.items()]
+    lines += ["", "All forms, in milliseconds:", "",
+              *heading([*case_columns, "version", *forms], left=("model", "version"))]
+    lines += [row for case in results for row in form_rows(case, kept[case], forms)]
     return "\n".join(lines) + "\n"
 
 
@@ -155,6 +201,8 @@ def parse_arguments():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
+    parser.add_argument("--python", type=pathlib.Path, metavar="FILE",
+                        help="an interpreter with PyTorch, instead of script/bootstrap bench's")
     parser.add_argument("--out", type=pathlib.Path, help="folder for the result (bench/results)")
     return parser.parse_args()
 
@@ -163,18 +211,18 @@ def main():
     options = parse_arguments()
     cases = [(model, int(batch), int(threads)) for model in options.models.split(",")
              for batch in options.batches.split(",") for threads in options.threads.split(",")]
-    peers = {threads: start_peers(threads) for threads in {case[2] for case in cases}}
+    pythons = installed_pythons(options.python)
+    versions = {threads: start_versions(pythons, threads)
+                for threads in {case[2] for case in cases}}
     results = {case: [] for case in cases}
     for number in range(options.rounds):
         for case in cases:
-            results[case].append(run_round(peers[case[2]], *case, options.seconds))
-            print(f"round {number + 1}/{options.rounds} {case}: "
-                  + ", ".join(f"{k} {v:.3f}" for k, v in results[case][-1].items()
-                              if k != "probes"), file=sys.stderr)
-    version = next(iter(peers.values()))[0].version
-    for peer in (peer for group in peers.values() for peer in group):
-        peer.close()
-    text = report(sys.argv[1:], version, results)
+            results[case].append(run_round(versions[case[2]], *case, options.seconds))
+            print(f"round {number + 1}/{options.rounds} {case}: {results[case][-1]}",
+                  file=sys.stderr)
+    for version in (version for group in versions.values() for version in group):
+        version.close()
+    text = report(sys.argv[1:], results)
     print(text)
     folder = options.out or ROOT / "bench" / "results"
     folder.mkdir(parents=True, exist_ok=True)

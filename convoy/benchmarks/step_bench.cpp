@@ -64,6 +64,18 @@ void count_flops(StepBenchResult& result) {
   }
 }
 
+std::vector<StageBytes> bytes_of_stages(const StepBenchResult& result) {
+  std::vector<StageBytes> bytes;
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const StageReport& stage = result.stages[i];
+    bytes.push_back(
+        least_bytes(stage, {.samples = static_cast<std::size_t>(result.batch_size),
+                            .passes = static_cast<std::size_t>(result.microbatches),
+                            .source_has_gradient = i > 0}));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& options) {
@@ -88,6 +100,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
                          .threads = rig.team().threads(),
                          .microbatches = static_cast<int>(count)};
   result.arena_bytes = rig.network().arena_bytes();
+  result.probe_vectors = name_of(widest_fma_vectors());
   result.probe_before_gflops = fma_probe_gflops(rig.team());
   std::vector<double> milliseconds;
   std::vector<StageReport> warm;
@@ -107,8 +120,11 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   result.probe_after_gflops = fma_probe_gflops(rig.team());
   result.stages = seconds_of_one(warm, rig.network().reports(), milliseconds.size());
   result.peak_bytes = peak_memory_bytes();
+  // After the peak was read: the probe has buffers of its own.
+  if (options.bandwidth) result.bandwidth = probe_bandwidth(rig.team());
   summarize(std::move(milliseconds), result);
   count_flops(result);
+  result.stage_bytes = bytes_of_stages(result);
   return result;
 }
 

@@ -37,9 +37,10 @@ std::vector<SegmentId> segments_of(const StageSpec& spec, const Layout& layout,
 }
 
 StageReport report_of(const StageSpec& spec) {
-  StageReport report{.name = spec.name, .dst = spec.dst()};
+  StageReport report{.name = spec.name, .src = spec.src, .dst = spec.dst()};
   for (const LayerInfo& layer : spec.layers) {
     const LayerDescription& description = layer.description;
+    report.parameters += layer.parameters();
     report.flops += description.flops;
     report.real_flops +=
         description.real_flops == 0 ? description.flops : description.real_flops;

@@ -40,7 +40,9 @@ struct NetworkOptions {
 /// A stage's description, and the time it has taken in all passes so far.
 struct StageReport {
   std::string name;
+  std::vector<Shape> src;
   Shape dst;
+  std::size_t parameters = 0;
   std::uint64_t flops = 0, real_flops = 0;  // as in LayerDescription
   double forward_seconds = 0, backward_seconds = 0;
 };

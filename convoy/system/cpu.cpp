@@ -4,7 +4,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #if defined(__x86_64__)
@@ -36,10 +39,23 @@ std::string feature_names() {
   add(__builtin_cpu_supports("avx2"), "avx2");
   add(__builtin_cpu_supports("fma"), "fma");
   add(__builtin_cpu_supports("avx512f"), "avx512f");
+  add(__builtin_cpu_supports("avx512bw"), "avx512bw");
+  add(__builtin_cpu_supports("avx512cd"), "avx512cd");
+  add(__builtin_cpu_supports("avx512dq"), "avx512dq");
+  add(__builtin_cpu_supports("avx512vl"), "avx512vl");
   return names;
 #else
   return "";
 #endif
+}
+
+/// "32768K" as the kernel writes it.
+std::size_t bytes_of(const std::string& size) {
+  std::istringstream stream(size);
+  std::size_t count = 0;
+  char unit = ' ';
+  stream >> count >> unit;
+  return unit == 'M' ? count << 20 : unit == 'K' ? count << 10 : count;
 }
 
 int usable_cores() {
@@ -51,6 +67,17 @@ int usable_cores() {
 }  // namespace
 
 CpuInfo cpu_info() { return {model_name(), feature_names(), usable_cores()}; }
+
+std::size_t last_level_cache_bytes() {
+  std::size_t largest = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" +
+                       std::to_string(index) + "/size");
+    std::string size;
+    if (!std::getline(file, size)) return largest;
+    largest = std::max(largest, bytes_of(size));
+  }
+}
 
 void flush_denormals() {
 #if defined(__x86_64__)

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace convoy {
@@ -15,6 +16,10 @@ struct CpuInfo {
 };
 
 CpuInfo cpu_info();
+
+/// The largest cache of the first processor, which others may share; 0 if the system does
+/// not say.
+std::size_t last_level_cache_bytes();
 
 /// Makes the calling thread treat denormal numbers as zero. Every compute thread does.
 void flush_denormals();

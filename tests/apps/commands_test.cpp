@@ -3,6 +3,9 @@
 // The commands that look and measure: models, data, bench, and what every command says
 // of itself.
 
+#include <fmt/format.h>
+
+#include "convoy/system/fma_probe.h"
 #include "tests/apps/small_run.h"
 #include "tests/report/png_pixels.h"
 
@@ -10,6 +13,7 @@ namespace convoy {
 namespace {
 
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class CommandLine : public ProgramTest {
@@ -196,9 +200,25 @@ TEST_F(CommandLine, MeasuresAStep) {
   EXPECT_GT(result.at("probe_gflops"), 0);
   EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_before"));
   EXPECT_LE(result.at("probe_gflops"), result.at("probe_gflops_after"));
+  EXPECT_EQ(result.at("probe_vectors"), name_of(widest_fma_vectors()));
+  EXPECT_GT(result.at("bandwidth_gb_per_s").at("one_thread"), 0);
+  EXPECT_GT(result.at("bandwidth_gb_per_s").at("all_threads"), 0);
   EXPECT_EQ(result.at("batch_size"), 16);
   EXPECT_EQ(result.at("threads"), 1);
   expect_nothing_written();
+}
+
+TEST_F(CommandLine, ComparesEveryStageWithBothProbes) {
+  const std::string text = output({"bench", "step", "--layers", "--seconds", "0.05",
+                                   "train.batch_size=16", "cluster.threads=1"});
+
+  EXPECT_THAT(text,
+              HasSubstr(fmt::format("in {} vectors", name_of(widest_fma_vectors()))));
+  EXPECT_THAT(text,
+              ContainsRegex("memory +[0-9.]+ GB/s on 1 thread, [0-9.]+ on 1, read"));
+  // 28 x 28 pixels of 16 images, 6 x 14 x 14 of them after the pool, and 156 parameters;
+  // backward as much, since the input has no gradient and is read once more.
+  EXPECT_THAT(text, ContainsRegex("conv1 .* 6x14x14 .* 0.13 +[0-9]+ % +0.13 +[0-9]+ %"));
 }
 
 TEST_F(CommandLine, MeasuresAStepOfAnyOptimizer) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/system/fma_probe.h"
 #include "tests/system/whole_team.h"
 
 namespace convoy {
@@ -108,12 +107,6 @@ TEST(ThreadTeam, MayLiveBesideAnother) {
 
 TEST(ThreadTeamDeathTest, HasAtLeastOneThread) {
   EXPECT_DEATH(ThreadTeam(0), "at least the calling thread");
-}
-
-TEST(FmaProbe, FindsSomeSpeed) {
-  ThreadTeam team(2);
-
-  EXPECT_GT(fma_probe_gflops(team, /*milliseconds=*/5), 0.0);
 }
 
 }  // namespace
