@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every table of kernels that this processor can run: one an instruction set, not only
-// the best, which fast_kernels() gives.
+// Every table of fast kernels that this processor can run: one per instruction set, not
+// only the best, which fast_kernels() gives.
 
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/kernels/kernels.h"
-
-// As in fast.cpp: what is not compiled cannot be chosen.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
-#include "hwy/targets.h"
 
 namespace convoy {
 
 inline std::vector<const Kernels*> all_fast_kernels() {
   std::vector<const Kernels*> tables;
-  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-  for (std::int64_t left = usable; left != 0; left &= left - 1) {
-    hwy::GetChosenTarget().Update(left & -left);
-    tables.push_back(&fast_kernels());
+  for (const KernelSet set : available_kernel_sets()) {
+    if (set != KernelSet::reference) tables.push_back(&kernels_of(set));
   }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   return tables;
 }
 
@@ -32,6 +28,39 @@ inline std::vector<const Kernels*> all_fast_kernels() {
 inline std::string table_name(const Kernels* kernels) { return kernels->name; }
 
 using Numbers = std::vector<float>;
+
+/// Bits, which tell zeros of either sign and kinds of not-a-number apart.
+inline std::vector<std::uint32_t> bits_of(const Numbers& numbers) {
+  std::vector<std::uint32_t> bits;
+  for (const float number : numbers) bits.push_back(std::bit_cast<std::uint32_t>(number));
+  return bits;
+}
+
+/// Numbers and shapes for tests of kernels, always the same.
+class Draws {
+ public:
+  int draw(int least, int most) {
+    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
+  }
+  bool toss() { return draw(0, 1) == 1; }
+  /// In [-1, 1).
+  Numbers numbers(std::size_t count) {
+    Numbers result(count);
+    for (float& number : result) {
+      number = static_cast<float>(random_() >> 8) * 0x1p-23f - 1;
+    }
+    return result;
+  }
+  /// Few different ones: many are equal.
+  Numbers coarse_numbers(std::size_t count) {
+    Numbers result(count);
+    for (float& number : result) number = static_cast<float>(draw(-2, 2));
+    return result;
+  }
+
+ protected:
+  std::mt19937 random_{1};
+};
 
 inline constexpr float kUntouched =
     77;  // what buffers hold where a kernel must not write

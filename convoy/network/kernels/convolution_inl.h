@@ -84,12 +84,14 @@ constexpr int kChannelTile = 4;
 constexpr int kTapTile = 3;
 constexpr int kTapTilesAtOnce = 16;
 
-using TileSums = float[kChannelTile * kTapTile * kWidth];
+using TileSums = float[kChannelTile * kTapTile * kPack];  // a lane per image
 
-/// Adds rows [first, last) of the image to the sums of one tile.
+/// Adds rows [first, last) of the image to the sums of one tile, for the images of one
+/// register: of those from number `v` on. Other instruction sets have other shares, but
+/// every image has its own sum.
 template <int kChannels, int kTaps>
 HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT gradient,
-                         const float* const* HWY_RESTRICT src, int first, int last,
+                         const float* const* HWY_RESTRICT src, int first, int last, int v,
                          float* HWY_RESTRICT tile_sums) {
   const D d;
   V sums[kChannels][kTaps];
@@ -97,28 +99,25 @@ HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT 
   for (int i = 0; i < kChannels; ++i) {
 #pragma GCC unroll 16
     for (int t = 0; t < kTaps; ++t) {
-      sums[i][t] = hn::Load(d, tile_sums + (i * kTaps + t) * kWidth);
+      sums[i][t] = hn::Load(d, tile_sums + (i * kTaps + t) * kPack + v);
     }
   }
   const std::size_t plane = static_cast<std::size_t>(w.dst_height) * w.dst_width * kPack;
   const std::size_t src_stride = static_cast<std::size_t>(w.stride) * kPack;
   for (int y = first; y < last; ++y) {
     const float* HWY_RESTRICT g =
-        gradient + static_cast<std::size_t>(y) * w.dst_width * kPack;
-    std::size_t offset = static_cast<std::size_t>(y) * w.stride * w.src_width * kPack;
+        gradient + static_cast<std::size_t>(y) * w.dst_width * kPack + v;
+    std::size_t offset = static_cast<std::size_t>(y) * w.stride * w.src_width * kPack + v;
     for (int x = 0; x < w.dst_width; ++x, g += kPack, offset += src_stride) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kPack; v += kWidth) {
-        V pixels[kTaps];
+      V pixels[kTaps];
 #pragma GCC unroll 16
-        for (int t = 0; t < kTaps; ++t) pixels[t] = hn::LoadU(d, src[t] + offset + v);
+      for (int t = 0; t < kTaps; ++t) pixels[t] = hn::LoadU(d, src[t] + offset);
 #pragma GCC unroll 16
-        for (int i = 0; i < kChannels; ++i) {
-          const V factor = hn::LoadU(d, g + i * plane + v);
+      for (int i = 0; i < kChannels; ++i) {
+        const V factor = hn::LoadU(d, g + i * plane);
 #pragma GCC unroll 16
-          for (int t = 0; t < kTaps; ++t) {
-            sums[i][t] = hn::MulAdd(factor, pixels[t], sums[i][t]);
-          }
+        for (int t = 0; t < kTaps; ++t) {
+          sums[i][t] = hn::MulAdd(factor, pixels[t], sums[i][t]);
         }
       }
     }
@@ -127,7 +126,7 @@ HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT 
   for (int i = 0; i < kChannels; ++i) {
 #pragma GCC unroll 16
     for (int t = 0; t < kTaps; ++t) {
-      hn::Store(sums[i][t], d, tile_sums + (i * kTaps + t) * kWidth);
+      hn::Store(sums[i][t], d, tile_sums + (i * kTaps + t) * kPack + v);
     }
   }
 }
@@ -153,18 +152,18 @@ void tap_gradients(const ConvolutionWeights& w, const float* src, const float* g
                             kPack;
       }
       with_constant<kTapTile>(tiles.size(tile), [&](auto count) HWY_ATTR {
-        add_rows<kChannels, count()>(w, gradient, taps, first, last, sums[tile]);
+        for (int v = 0; v < kPack; v += kWidth) {
+          add_rows<kChannels, count()>(w, gradient, taps, first, last, v, sums[tile]);
+        }
       });
     }
   }
-  const D d;
   for (int tile = 0; tile < tiles.count; ++tile) {
     const int count = tiles.size(tile);
     for (int i = 0; i < kChannels; ++i) {
       for (int t = 0; t < count; ++t) {
-        const V total = hn::Load(d, sums[tile] + (i * count + t) * kWidth);
         dst[i * dst_channel + first_tap + tiles.begin(tile) + t] =
-            hn::GetLane(hn::SumOfLanes(d, total));
+            sum_of_lanes(sums[tile] + (i * count + t) * kPack);
       }
     }
   }

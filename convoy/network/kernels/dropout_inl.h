@@ -22,23 +22,6 @@ HWY_INLINE std::uint16_t bits_at_least(std::uint32_t threshold,
   return static_cast<std::uint16_t>(kept);
 }
 
-#if HWY_TARGET == HWY_SCALAR
-
-void draw_kept(const DrawKept& draw) {
-  for (std::size_t i = 0; i < draw.rows; ++i) {
-    std::uint16_t random[kPack];
-    for (int word = 0; word < kPack / 2; ++word) {
-      const std::uint32_t bits = draw.random.word((draw.first + i) * (kPack / 2) +
-                                                  static_cast<std::size_t>(word));
-      random[2 * word] = static_cast<std::uint16_t>(bits);
-      random[2 * word + 1] = static_cast<std::uint16_t>(bits >> 16);
-    }
-    draw.kept[i] = bits_at_least(draw.threshold, random);
-  }
-}
-
-#else
-
 static_assert(std::endian::native == std::endian::little, "lower halves come first");
 
 // Philox (base/random.h) for several blocks at once. Each 64-bit lane holds a word in its
@@ -87,8 +70,6 @@ void draw_kept(const DrawKept& draw) {
     }
   }
 }
-
-#endif
 
 void scale_kept(const ScaleKept& work) {
   const D d;

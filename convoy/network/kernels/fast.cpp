@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fast kernels: one source, compiled by Highway for several instruction sets; the
-// best that the processor has is chosen at run time.
+// The fast kernels: one source, compiled by Highway for every instruction set that has
+// fused multiply-add. Sums are in an order that does not depend on the vector's length
+// (sixteen lanes, one per image), so all of them end at the same bits.
 
 #include <algorithm>
 #include <array>
@@ -11,17 +12,21 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/kernels/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "convoy/network/kernels/fast.cpp"
-// Two machines' worth of build time each, and nothing our kernels could use.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+// The first two have no fused multiply-add, the third has nothing our kernels could use.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #include "hwy/foreach_target.h"
 // foreach_target comes first.
 #include "hwy/cache_control.h"
-#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
+
+// Highway always compiles for the plainest machine that the compiler may assume as well:
+// there the reference is used instead.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -29,20 +34,13 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, kPack>;
-using V = hn::Vec<D>;
-using IndexTag = hn::Rebind<std::int32_t, D>;
-constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
-constexpr int kVectors = kPack / kWidth;  // registers that hold one pixel of a pack
-
-// Rows of a register tile: twelve sums hide the latency of two multiply-add pipes and
-// leave room for the operands in sixteen registers.
-constexpr int kTile = 12 / kVectors > 0 ? 12 / kVectors : 1;
-
-/// The larger of both; not-a-number in `value` stays.
-HWY_INLINE V at_least(V clamp_min, V value) {
-  return hn::IfThenElse(hn::Lt(value, clamp_min), clamp_min, value);
-}
+#if HWY_TARGET == HWY_AVX3
+constexpr KernelSet kSet = KernelSet::avx512;
+#elif HWY_TARGET == HWY_AVX2
+constexpr KernelSet kSet = KernelSet::avx2;
+#else
+constexpr KernelSet kSet = KernelSet::neon;
+#endif
 
 /// Calls work with `value` (1 .. kMost) as a compile-time constant.
 template <int kMost, class Work>
@@ -57,13 +55,14 @@ HWY_INLINE void with_constant(int value, const Work& work) {
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
 
+// The first is what the others are written with.
+#include "convoy/network/kernels/arithmetic_inl.h"
 #include "convoy/network/kernels/convolution_inl.h"
 #include "convoy/network/kernels/dropout_inl.h"
 #include "convoy/network/kernels/gelu_inl.h"
 #include "convoy/network/kernels/norm_inl.h"
 #include "convoy/network/kernels/pool_inl.h"
 #include "convoy/network/kernels/product_inl.h"
-#include "convoy/network/kernels/winograd_forms_inl.h"
 #include "convoy/network/kernels/winograd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,7 +71,7 @@ namespace HWY_NAMESPACE {
 
 const Kernels* table() {
   static const Kernels kernels = {
-      .name = hwy::TargetName(HWY_TARGET),
+      .name = name_of(kSet),
       .tile = kTile,
       .product = product,
       .rows_to_tile = rows_to_tile,
@@ -106,12 +105,32 @@ const Kernels* table() {
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
 
+#endif
+
 #if HWY_ONCE
 namespace convoy {
 
-HWY_EXPORT(table);
-
-const Kernels& fast_kernels() { return *HWY_DYNAMIC_DISPATCH(table)(); }
+const Kernels* vector_kernels(KernelSet set) {
+  const auto supported = [](std::int64_t target, const Kernels* (*table)()) {
+    return (hwy::SupportedTargets() & target) != 0 ? table() : nullptr;
+  };
+  switch (set) {
+#if HWY_TARGETS & HWY_AVX3
+    case KernelSet::avx512:
+      return supported(HWY_AVX3, N_AVX3::table);
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    case KernelSet::avx2:
+      return supported(HWY_AVX2, N_AVX2::table);
+#endif
+#if HWY_TARGETS & HWY_NEON
+    case KernelSet::neon:
+      return supported(HWY_NEON, N_NEON::table);
+#endif
+    default:
+      return nullptr;
+  }
+}
 
 const char* kernel_library() {
   return "Highway " HWY_STR(HWY_MAJOR) "." HWY_STR(HWY_MINOR) "." HWY_STR(HWY_PATCH);

@@ -3,8 +3,16 @@
 // Kernels: the arithmetic of a network, in one table of functions.
 //
 // There is a plain table, reference_kernels(), that is correct by inspection, and a fast
-// one, fast_kernels(), which is chosen once for the processor. Tests compare the second
-// with the first; the stages use either without knowing which.
+// one for each instruction set (kernel_sets.h). All end at the same bits; the stages use
+// any of them without knowing which. That is so because
+//
+// - a sum of products is a chain of fused multiply-adds in the order of its formula
+// below,
+// - a sum over images has sixteen lanes, one per image, which are added at the end: lane
+// i
+//   and lane i + 8, of these i and i + 4, then i + 2, then i + 1,
+// - everything else is one operation after the other, as written: the engine is compiled
+//   without contraction of products and sums.
 //
 // Images are computed in packs of sixteen. An activation is laid out
 //
@@ -148,7 +156,8 @@ struct ScaleKept {
 };
 
 /// For each image i of a run [n][16] of one channel, adds to sums[i] the numbers and to
-/// squares[i] the squares, both counted from `around`.
+/// squares[i] the squares, both counted from `around`. Sums of 64 pixels at a time are in
+/// single precision, here and in AddNormSums.
 struct AddMoments {
   const float* src;
   std::size_t size;  // a multiple of kPack, here and below
@@ -157,7 +166,7 @@ struct AddMoments {
   double* squares;
 };
 
-/// dst = max(clamp_min, scale * src + shift + residual).
+/// dst = max(clamp_min, (scale * src + shift) + residual).
 struct ScaleShift {
   const float* src;
   float scale, shift;
@@ -178,7 +187,7 @@ struct AddNormSums {
   double* products;
 };
 
-/// dst = from_gradient * gradient + from_source * (src - mean) + constant for the first
+/// dst = from_gradient * gradient + (from_source * (src - mean) + constant) for the first
 /// `images` of every sixteen, 0 for the others.
 struct NormGradient {
   const float* gradient;
@@ -199,7 +208,7 @@ struct ToTile {
 };
 
 struct Kernels {
-  const char* name;  // the instruction set, for people
+  const char* name;  // of the kernel set: "avx2"
   int tile;          // largest tile of product and convolve_row
 
   void (*product)(const Product&);
@@ -242,7 +251,7 @@ struct Kernels {
 
 const Kernels& reference_kernels();
 
-/// The best for this processor. Falls back to what every x86-64 or ARM64 machine has.
+/// The best for this processor: the reference where there are no others.
 const Kernels& fast_kernels();
 
 /// What the fast kernels are written with: "Highway 1.0.3".

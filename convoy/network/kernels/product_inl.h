@@ -129,7 +129,6 @@ void product(const Product& p) {
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
 /// Four rows by four columns, transposed and stored `dst_row` apart.
 HWY_INLINE void transpose_four(const float* HWY_RESTRICT src, std::size_t src_row,
                                float* HWY_RESTRICT dst, std::size_t dst_row) {
@@ -144,12 +143,10 @@ HWY_INLINE void transpose_four(const float* HWY_RESTRICT src, std::size_t src_ro
   hn::StoreU(hn::ConcatLowerLower(d, ce_upper, ab_upper), d, dst + 2 * dst_row);
   hn::StoreU(hn::ConcatUpperUpper(d, ce_upper, ab_upper), d, dst + 3 * dst_row);
 }
-#endif
 
 void rows_to_tile(const ToTile& copy) {
   const auto rows = static_cast<std::size_t>(copy.rows);
   int k = 0;
-#if HWY_TARGET != HWY_SCALAR
   // Blocks of four by four; the last four rows of a tile overlap those before. Four rows
   // to their end before the next four: where rows are a power of two apart, more of them
   // would push each other out of the cache.
@@ -161,7 +158,6 @@ void rows_to_tile(const ToTile& copy) {
                      copy.dst + k * rows + first, rows);
     }
   }
-#endif
   for (; k < copy.depth; ++k) {
     for (std::size_t i = 0; i < rows; ++i) {
       copy.dst[k * rows + i] = copy.src[i * copy.src_row + k];
@@ -202,14 +198,15 @@ void mask_by_sign(float* gradient, const float* activation, std::size_t size) {
 
 float sum(const float* values, std::size_t size) {
   const D d;
-  V sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  V sums[kVectors];
+  for (V& lanes : sums) lanes = hn::Zero(d);
   for (std::size_t i = 0; i < size; i += kPack) {
+#pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      sums[v % 4] = hn::Add(sums[v % 4], hn::LoadU(d, values + i + v * kWidth));
+      sums[v] = hn::Add(sums[v], hn::LoadU(d, values + i + v * kWidth));
     }
   }
-  const V total = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
-  return hn::GetLane(hn::SumOfLanes(d, total));
+  return sum_of_lanes(sums);
 }
 
 }  // namespace HWY_NAMESPACE

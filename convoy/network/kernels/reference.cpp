@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain kernels: one obvious loop nest each. Tests compare the fast ones with them.
+// The plain kernels: one obvious loop nest each. The fast ones end at the same bits,
+// because products are added to a sum in this order, each by one fused multiply-add.
 // Read these first.
 
+#include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/reference_arithmetic.h"
 #include "convoy/network/kernels/reference_winograd.h"
 
 namespace convoy {
+namespace reference {
 namespace {
+
+#include "convoy/network/kernels/math.inc"
 
 constexpr int kTile = 6;
 
-/// The larger of both; not-a-number stays what it is, so that a divergence is seen.
-float at_least(float clamp_min, float value) {
-  return value < clamp_min ? clamp_min : value;
+/// One number per image.
+using Lanes = float[kPack];
+
+/// The sum of all images: lane i and lane i + 8, of these i and i + 4, and so on.
+float sum_of_lanes(const Lanes& numbers) {
+  Lanes lanes;
+  std::copy_n(numbers, kPack, lanes);
+  for (int half = kPack / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
 }
 
 /// The position of element (row, k) of an operand in tiles.
@@ -28,57 +42,64 @@ std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
          (row - tiles.begin(tile));
 }
 
-void product(const Product& p) {
-  const Tiles tiles(p.rows, kTile);
-  for (int i = 0; i < p.rows; ++i) {
-    for (int j = 0; j < p.columns; ++j) {
-      float sum = p.accumulate ? p.dst[i * p.dst_row + j] : 0.0f;
-      for (int n = 0; n < p.pieces * p.depth; ++n) {
-        const int piece = n / p.depth, k = n % p.depth;
-        const std::size_t left = p.a_row > 0 ? i * p.a_row + k * p.a_stride
-                                             : tiled_index(tiles, i, k, p.depth);
-        sum += p.a[piece * p.a_piece + left] *
-               p.b[piece * p.b_piece + static_cast<std::size_t>(k) * kPack + j];
-      }
-      p.dst[i * p.dst_row + j] = sum;
+/// One row of the product.
+CONVOY_WITH_FMA void product_row(const Product& p, const Tiles& tiles, int i) {
+  float* dst = p.dst + i * p.dst_row;
+  Lanes sums = {};
+  if (p.accumulate) std::copy_n(dst, p.columns, sums);
+  for (int piece = 0; piece < p.pieces; ++piece) {
+    for (int k = 0; k < p.depth; ++k) {
+      const std::size_t left =
+          p.a_row > 0 ? i * p.a_row + k * p.a_stride : tiled_index(tiles, i, k, p.depth);
+      const float factor = p.a[piece * p.a_piece + left];
+      const float* b = p.b + piece * p.b_piece + static_cast<std::size_t>(k) * kPack;
+      for (int j = 0; j < kPack; ++j) sums[j] = std::fma(factor, b[j], sums[j]);
     }
   }
+  std::copy_n(sums, p.columns, dst);
 }
 
-float convolve_pixel(const ConvolutionRow& row, const Tiles& tiles, int k, int x,
-                     int image) {
+void product(const Product& p) {
+  const Tiles tiles(p.rows, kTile);
+  for (int i = 0; i < p.rows; ++i) product_row(p, tiles, i);
+}
+
+/// One pixel of one channel, of sixteen images.
+CONVOY_WITH_FMA void convolve_pixel(const ConvolutionRow& row, const Tiles& tiles, int k,
+                                    int x, float* dst) {
   const int taps = row.src_channels * row.taps_high * row.taps_wide;
-  float sum = row.bias == nullptr ? 0.0f : row.bias[k];
+  Lanes sums;
+  std::fill_n(sums, kPack, row.bias == nullptr ? 0.0f : row.bias[k]);
   for (int c = 0, t = 0; c < row.src_channels; ++c) {
     for (int r = 0; r < row.taps_high; ++r) {
       for (int s = 0; s < row.taps_wide; ++s, ++t) {
         const int y = row.top + r, column = row.left + x * row.stride + s;
         if (y < 0 || y >= row.src_height || column < 0 || column >= row.src_width)
           continue;
+        const float factor = row.weights[tiled_index(tiles, k, t, taps)];
         const std::size_t pixel =
             (static_cast<std::size_t>(c) * row.src_height + y) * row.src_width + column;
-        sum +=
-            row.weights[tiled_index(tiles, k, t, taps)] * row.src[pixel * kPack + image];
+        const float* src = row.src + pixel * kPack;
+        for (int i = 0; i < kPack; ++i) sums[i] = std::fma(factor, src[i], sums[i]);
       }
     }
   }
-  return sum;
+  for (int i = 0; i < kPack; ++i) dst[i] = at_least(row.clamp_min, sums[i]);
 }
 
 void convolve_row(const ConvolutionRow& row) {
   const Tiles tiles(row.dst_channels, kTile);
   for (int k = 0; k < row.dst_channels; ++k) {
     for (int x = 0; x < row.columns; ++x) {
-      for (int image = 0; image < kPack; ++image) {
-        row.dst[k * row.dst_channel + x * row.dst_column + image] =
-            at_least(row.clamp_min, convolve_pixel(row, tiles, k, x, image));
-      }
+      convolve_pixel(row, tiles, k, x,
+                     row.dst + k * row.dst_channel + x * row.dst_column);
     }
   }
 }
 
-float weight_gradient(const ConvolutionWeights& w, int k, int c, int r, int s) {
-  float sum = 0;
+CONVOY_WITH_FMA float weight_gradient(const ConvolutionWeights& w, int k, int c, int r,
+                                      int s) {
+  Lanes sums = {};
   for (int y = 0; y < w.dst_height; ++y) {
     for (int x = 0; x < w.dst_width; ++x) {
       const std::size_t dst =
@@ -86,12 +107,13 @@ float weight_gradient(const ConvolutionWeights& w, int k, int c, int r, int s) {
       const std::size_t src =
           (static_cast<std::size_t>(c) * w.src_height + y * w.stride + r) * w.src_width +
           x * w.stride + s;
-      for (int image = 0; image < kPack; ++image) {
-        sum += w.dst_gradient[dst * kPack + image] * w.src[src * kPack + image];
+      for (int i = 0; i < kPack; ++i) {
+        sums[i] =
+            std::fma(w.dst_gradient[dst * kPack + i], w.src[src * kPack + i], sums[i]);
       }
     }
   }
-  return sum;
+  return sum_of_lanes(sums);
 }
 
 void convolution_weights(const ConvolutionWeights& w) {
@@ -133,7 +155,8 @@ void unpool_row(const UnpoolRow& pool) {
         const int r = i / pool.window, s = i % pool.window;
         float& element =
             pool.src_gradient[r * pool.src_row + (x * pool.stride + s) * kPack + image];
-        element = (pool.accumulate ? element : 0.0f) + (argmax == i ? gradient : 0.0f);
+        const float passed = argmax == i ? gradient : 0.0f;
+        element = pool.accumulate ? passed + element : passed;
       }
     }
   }
@@ -158,36 +181,56 @@ void scale_kept(const ScaleKept& work) {
   }
 }
 
-void add_moments(const AddMoments& work) {
-  for (std::size_t i = 0; i < work.size; ++i) {
-    const double value = static_cast<double>(work.src[i]) - work.around;
-    work.sums[i % kPack] += value;
-    work.squares[i % kPack] += value * value;
+/// Adds up pair(i, first, second), which adds number i of a run to its image's two sums.
+/// Of 64 pixels at a time they stay in single precision.
+template <class Pair>
+[[gnu::always_inline]] inline void add_pairs(std::size_t size, double* firsts,
+                                             double* seconds, const Pair& pair) {
+  constexpr std::size_t kChunk = 64 * kPack;
+  for (std::size_t begin = 0; begin < size; begin += kChunk) {
+    Lanes first = {}, second = {};
+    for (std::size_t i = begin; i < std::min(size, begin + kChunk); ++i) {
+      pair(i, first[i % kPack], second[i % kPack]);
+    }
+    for (int i = 0; i < kPack; ++i) {
+      firsts[i] += static_cast<double>(first[i]);
+      seconds[i] += static_cast<double>(second[i]);
+    }
   }
 }
 
-void scale_shift(const ScaleShift& work) {
+CONVOY_WITH_FMA void add_moments(const AddMoments& work) {
+  add_pairs(work.size, work.sums, work.squares,
+            [&](std::size_t i, float& sum, float& squares) {
+              const float value = work.src[i] - work.around;
+              sum += value;
+              squares = std::fma(value, value, squares);
+            });
+}
+
+CONVOY_WITH_FMA void scale_shift(const ScaleShift& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
-    const float residual = work.residual == nullptr ? 0 : work.residual[i];
-    work.dst[i] =
-        at_least(work.clamp_min, work.scale * work.src[i] + work.shift + residual);
+    float value = std::fma(work.scale, work.src[i], work.shift);
+    if (work.residual != nullptr) value += work.residual[i];
+    work.dst[i] = at_least(work.clamp_min, value);
   }
 }
 
-void add_norm_sums(const AddNormSums& work) {
-  for (std::size_t i = 0; i < work.size; ++i) {
-    const double gradient = work.gradient[i];
-    work.sums[i % kPack] += gradient;
-    work.products[i % kPack] += gradient * (work.src[i] - work.mean);
-  }
+CONVOY_WITH_FMA void add_norm_sums(const AddNormSums& work) {
+  add_pairs(work.size, work.sums, work.products,
+            [&](std::size_t i, float& sum, float& products) {
+              const float gradient = work.gradient[i];
+              sum += gradient;
+              products = std::fma(gradient, work.src[i] - work.mean, products);
+            });
 }
 
-void norm_gradient(const NormGradient& work) {
+CONVOY_WITH_FMA void norm_gradient(const NormGradient& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
     const bool real = static_cast<int>(i % kPack) < work.images;
-    const float gradient = work.from_gradient * work.gradient[i] +
-                           work.from_source * (work.src[i] - work.mean) + work.constant;
-    work.dst[i] = real ? gradient : 0;
+    const float value = work.src[i] - work.mean;
+    const float sum = std::fma(work.from_source, value, work.constant);
+    work.dst[i] = real ? std::fma(work.from_gradient, work.gradient[i], sum) : 0;
   }
 }
 
@@ -214,22 +257,14 @@ void add_bias(float* dst, const float* bias, int rows, float clamp_min) {
     dst[i] = at_least(clamp_min, dst[i] + bias[i / kPack]);
 }
 
-double normal_up_to(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-
-void gelu(const float* src, float* dst, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    const double x = static_cast<double>(src[i]);
-    dst[i] = static_cast<float>(x * normal_up_to(x));
-  }
+CONVOY_WITH_FMA void gelu(const float* src, float* dst, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) dst[i] = gelu_of(src[i]);
 }
 
-void gelu_gradient(const float* src, const float* dst_gradient, float* src_gradient,
-                   std::size_t size) {
-  const double factor = 1 / std::sqrt(2 * std::numbers::pi);
+CONVOY_WITH_FMA void gelu_gradient(const float* src, const float* dst_gradient,
+                                   float* src_gradient, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
-    const double x = static_cast<double>(src[i]);
-    const double slope = normal_up_to(x) + x * factor * std::exp(-x * x / 2);
-    src_gradient[i] = static_cast<float>(slope * static_cast<double>(dst_gradient[i]));
+    src_gradient[i] = gelu_slope(src[i]) * dst_gradient[i];
   }
 }
 
@@ -240,16 +275,16 @@ void mask_by_sign(float* gradient, const float* activation, std::size_t size) {
 }
 
 float sum(const float* values, std::size_t size) {
-  float total = 0;
-  for (std::size_t i = 0; i < size; ++i) total += values[i];
-  return total;
+  Lanes sums = {};
+  for (std::size_t i = 0; i < size; ++i) sums[i % kPack] += values[i];
+  return sum_of_lanes(sums);
 }
 
 }  // namespace
 
-const Kernels& reference_kernels() {
+const Kernels& table() {
   static const Kernels kernels = {
-      .name = "reference",
+      .name = name_of(KernelSet::reference),
       .tile = kTile,
       .product = product,
       .rows_to_tile = rows_to_tile,
@@ -264,12 +299,12 @@ const Kernels& reference_kernels() {
       .scale_shift = scale_shift,
       .add_norm_sums = add_norm_sums,
       .norm_gradient = norm_gradient,
-      .source_to_products = reference::source_to_products,
-      .gradient_to_products = reference::gradient_to_products,
-      .output_from_products = reference::output_from_products,
-      .add_source_gradient = reference::add_source_gradient,
-      .taps_to_products = reference::taps_to_products,
-      .taps_from_products = reference::taps_from_products,
+      .source_to_products = source_to_products,
+      .gradient_to_products = gradient_to_products,
+      .output_from_products = output_from_products,
+      .add_source_gradient = add_source_gradient,
+      .taps_to_products = taps_to_products,
+      .taps_from_products = taps_from_products,
       .add_bias = add_bias,
       .mask_by_sign = mask_by_sign,
       .gelu = gelu,
@@ -278,5 +313,9 @@ const Kernels& reference_kernels() {
   };
   return kernels;
 }
+
+}  // namespace reference
+
+const Kernels& reference_kernels() { return reference::table(); }
 
 }  // namespace convoy

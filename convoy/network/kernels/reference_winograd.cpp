@@ -1,243 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Winograd's transforms as matrices: the forms' definition.
+// Winograd's transforms in two dimensions, plainly: column by column, then row by row.
 
 #include "convoy/network/kernels/reference_winograd.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+// Functions are inlined into those that are compiled CONVOY_WITH_FMA.
 
 namespace convoy::reference {
 namespace {
 
-/// A small matrix, or its transpose.
-class Matrix {
- public:
-  template <int kRows, int kColumns>
-  explicit Matrix(const float (&elements)[kRows][kColumns])
-      : rows(kRows), columns(kColumns), first_(elements[0]), row_(kColumns), column_(1) {}
+#include "convoy/network/kernels/winograd_forms.inc"
 
-  float at(int i, int j) const { return first_[i * row_ + j * column_]; }
+/// Multiplies kIn numbers by a matrix of kOut rows.
+using Map = void (*)(const float*, float*);
 
-  Matrix turned() const {
-    Matrix other = *this;
-    std::swap(other.rows, other.columns);
-    std::swap(other.row_, other.column_);
-    return other;
+/// dst = M src M^T of a matrix src of kIn x kIn numbers. Columns outside `has` are zeros
+/// and are not multiplied, so that these zeros are positive.
+template <int kIn, int kOut, Map kMap>
+[[gnu::always_inline]] inline void transform(const float (&src)[kIn][kIn], TileWindow has,
+                                             float (&dst)[kOut][kOut]) {
+  float half[kOut][kIn] = {};
+  for (int j = has.left; j < has.right; ++j) {
+    float column[kIn], mapped[kOut];
+    for (int i = 0; i < kIn; ++i) column[i] = src[i][j];
+    kMap(column, mapped);
+    for (int i = 0; i < kOut; ++i) half[i][j] = mapped[i];
   }
-
-  int rows, columns;
-
- private:
-  const float* first_;
-  int row_, column_;
-};
-
-// f4: the points are 0, A, -A, B, -B and infinity.
-constexpr float kA = 5.0f / 8, kB = 3.0f / 2, kAa = kA * kA, kBb = kB * kB;
-constexpr float kG0 = 1 / (kAa * kBb), kGa = 1 / (2 * kAa * (kAa - kBb)),
-                kGb = 1 / (2 * kBb * (kBb - kAa));
-constexpr float kF4Source[6][6] = {
-    {kAa * kBb, 0, -(kAa + kBb), 0, 1, 0}, {0, -kA* kBb, -kBb, kA, 1, 0},
-    {0, kA* kBb, -kBb, -kA, 1, 0},         {0, -kB* kAa, -kAa, kB, 1, 0},
-    {0, kB* kAa, -kAa, -kB, 1, 0},         {0, kAa* kBb, 0, -(kAa + kBb), 0, 1}};
-constexpr float kF4Output[4][6] = {{1, 1, 1, 1, 1, 0},
-                                   {0, kA, -kA, kB, -kB, 0},
-                                   {0, kAa, kAa, kBb, kBb, 0},
-                                   {0, kAa* kA, -kAa* kA, kBb* kB, -kBb* kB, 1}};
-constexpr float kF4Taps[6][3] = {{kG0, 0, 0},
-                                 {kGa, kGa* kA, kGa* kAa},
-                                 {kGa, -kGa* kA, kGa* kAa},
-                                 {kGb, kGb* kB, kGb* kBb},
-                                 {kGb, -kGb* kB, kGb* kBb},
-                                 {0, 0, 1}};
-
-// f2: the points are 0, 1, -1 and infinity.
-constexpr float kF2Source[4][4] = {
-    {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-constexpr float kF2Output[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-constexpr float kF2Taps[4][3] = {
-    {1, 0, 0}, {0.5f, 0.5f, 0.5f}, {0.5f, -0.5f, 0.5f}, {0, 0, 1}};
-
-// z2: two pixels between two zeros see a 2 x 2 Toeplitz matrix of the taps:
-//   w1 x0 + w2 x1 = w1 (x0 + x1) + (w2 - w1) x1
-//   w0 x0 + w1 x1 = w1 (x0 + x1) + (w0 - w1) x0
-constexpr float kZ2Source[3][2] = {{1, 1}, {0, 1}, {1, 0}};
-constexpr float kZ2Output[2][3] = {{1, 1, 0}, {1, 0, 1}};
-constexpr float kZ2Taps[3][3] = {{0, 1, 0}, {0, -1, 1}, {1, -1, 0}};
-
-// z1: one pixel sees the middle tap alone.
-constexpr float kZ1Source[1][1] = {{1}};
-constexpr float kZ1Output[1][1] = {{1}};
-constexpr float kZ1Taps[1][3] = {{0, 1, 0}};
-
-// s4: a stride of two. Even pixels see the outer taps, at the points C, -C, D, -D and
-// infinity; pixels 1, 3, 5 and 7 the middle one.
-constexpr float kC = 1.0f / 2, kD = 3.0f / 2, kCc = kC * kC, kDd = kD * kD;
-constexpr float kGc = 1 / (2 * kC * (kCc - kDd)), kGd = 1 / (2 * kD * (kDd - kCc));
-constexpr float kS4Source[9][9] = {{-kC * kDd, 0, -kDd, 0, kC, 0, 1},
-                                   {kC * kDd, 0, -kDd, 0, -kC, 0, 1},
-                                   {-kD * kCc, 0, -kCc, 0, kD, 0, 1},
-                                   {kD * kCc, 0, -kCc, 0, -kD, 0, 1},
-                                   {kCc * kDd, 0, 0, 0, -(kCc + kDd), 0, 0, 0, 1},
-                                   {0, 1},
-                                   {0, 0, 0, 1},
-                                   {0, 0, 0, 0, 0, 1},
-                                   {0, 0, 0, 0, 0, 0, 0, 1}};
-constexpr float kS4Output[4][9] = {
-    {1, 1, 1, 1, 0, 1},
-    {kC, -kC, kD, -kD, 0, 0, 1},
-    {kCc, kCc, kDd, kDd, 0, 0, 0, 1},
-    {kCc * kC, -kCc* kC, kDd* kD, -kDd* kD, 1, 0, 0, 0, 1}};
-constexpr float kS4Taps[9][3] = {
-    {kGc, 0, kGc* kC},  {-kGc, 0, kGc* kC}, {kGd, 0, kGd* kD},
-    {-kGd, 0, kGd* kD}, {0, 0, 1},          {0, 1, 0},
-    {0, 1, 0},          {0, 1, 0},          {0, 1, 0}};
-
-// s2: a stride of two. Pixels 0, 2, 4 see the outer taps, pixels 1 and 3 the middle one:
-//   w0 x0 + w2 x2 = w0 (x0 - x2) + (w0 + w2) x2
-//   w0 x2 + w2 x4 = w2 (x4 - x2) + (w0 + w2) x2
-constexpr float kS2Source[5][5] = {{1, 0, -1, 0, 0},
-                                   {0, 0, 1, 0, 0},
-                                   {0, 0, -1, 0, 1},
-                                   {0, 1, 0, 0, 0},
-                                   {0, 0, 0, 1, 0}};
-constexpr float kS2Output[2][5] = {{1, 1, 0, 1, 0}, {0, 1, 1, 0, 1}};
-constexpr float kS2Taps[5][3] = {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}};
-
-// s1: two pixels after a zero see the middle and the last tap.
-constexpr float kS1Source[2][2] = {{1, 0}, {0, 1}};
-constexpr float kS1Output[1][2] = {{1, 1}};
-constexpr float kS1Taps[2][3] = {{0, 1, 0}, {0, 0, 1}};
-
-// p1 and p2: one tap.
-constexpr float kOne[1][1] = {{1}};
-
-/// B^T, A^T and G of the formula in winograd.h.
-struct Form {
-  Matrix source, output, taps;
-};
-
-Form form_of(WinogradForm form) {
-  switch (form) {
-    case WinogradForm::f4:
-      return {Matrix(kF4Source), Matrix(kF4Output), Matrix(kF4Taps)};
-    case WinogradForm::f2:
-      return {Matrix(kF2Source), Matrix(kF2Output), Matrix(kF2Taps)};
-    case WinogradForm::z2:
-      return {Matrix(kZ2Source), Matrix(kZ2Output), Matrix(kZ2Taps)};
-    case WinogradForm::z1:
-      return {Matrix(kZ1Source), Matrix(kZ1Output), Matrix(kZ1Taps)};
-    case WinogradForm::s4:
-      return {Matrix(kS4Source), Matrix(kS4Output), Matrix(kS4Taps)};
-    case WinogradForm::s2:
-      return {Matrix(kS2Source), Matrix(kS2Output), Matrix(kS2Taps)};
-    case WinogradForm::s1:
-      return {Matrix(kS1Source), Matrix(kS1Output), Matrix(kS1Taps)};
-    default:
-      return {Matrix(kOne), Matrix(kOne), Matrix(kOne)};
-  }
+  for (int i = 0; i < kOut; ++i) kMap(half[i], dst[i]);
 }
 
-/// Element (i, j) of L x L^T, where x(r, s) is element (r, s) of x.
-template <class Element>
-float transformed(const Matrix& left, int i, int j, const Element& x) {
-  float sum = 0;
-  for (int r = 0; r < left.columns; ++r) {
-    for (int s = 0; s < left.columns; ++s) sum += left.at(i, r) * left.at(j, s) * x(r, s);
-  }
-  return sum;
-}
-
-bool has(const TileWindow& window, int y, int x) {
-  return y >= window.top && y < window.bottom && x >= window.left && x < window.right;
-}
-
-void to_products(const TileToProducts& tile, const Matrix& left) {
+template <int kIn, int kOut, Map kMap>
+[[gnu::always_inline]] inline void to_products(const TileToProducts& tile) {
+  const TileWindow& inside = tile.inside;
   for (int n = 0; n < tile.channels * kPack; ++n) {
     const float* image = tile.image + n / kPack * tile.image_channel + n % kPack;
-    const auto pixel = [&](int y, int x) {
-      const bool inside = has(tile.inside, y, x);
-      return inside ? image[y * tile.image_row + x * tile.image_pixel] : 0.0f;
-    };
-    for (int i = 0; i < left.rows * left.rows; ++i) {
-      tile.products[i * tile.product + n] =
-          transformed(left, i / left.rows, i % left.rows, pixel);
+    float pixels[kIn][kIn] = {}, products[kOut][kOut];
+    for (int y = inside.top; y < inside.bottom; ++y) {
+      for (int x = inside.left; x < inside.right; ++x) {
+        pixels[y][x] = image[y * tile.image_row + x * tile.image_pixel];
+      }
+    }
+    transform<kIn, kOut, kMap>(pixels, inside, products);
+    for (int i = 0; i < kOut * kOut; ++i) {
+      tile.products[i * tile.product + n] = products[i / kOut][i % kOut];
     }
   }
 }
 
 /// Calls use(channel, pixel of the image, what the products give for it).
-template <class Use>
-void from_products(const TileFromProducts& tile, const Matrix& left, const Use& use) {
+template <int kIn, int kOut, Map kMap, class Use>
+[[gnu::always_inline]] inline void from_products(const TileFromProducts& tile,
+                                                 const Use& use) {
+  const TileWindow& inside = tile.inside;
   for (int n = 0; n < tile.channels * kPack; ++n) {
-    const auto product = [&](int r, int s) {
-      return tile.products[(r * left.columns + s) * tile.product + n];
-    };
-    for (int i = 0; i < left.rows * left.rows; ++i) {
-      const int y = i / left.rows, x = i % left.rows, channel = n / kPack;
-      if (!has(tile.inside, y, x)) continue;
-      float& pixel = tile.image[channel * tile.image_channel + y * tile.image_row +
-                                x * kPack + n % kPack];
-      use(channel, pixel, transformed(left, y, x, product));
+    const int channel = n / kPack;
+    float* image = tile.image + channel * tile.image_channel + n % kPack;
+    float products[kIn][kIn], pixels[kOut][kOut];
+    for (int i = 0; i < kIn * kIn; ++i) {
+      products[i / kIn][i % kIn] = tile.products[i * tile.product + n];
+    }
+    transform<kIn, kOut, kMap>(products, {0, kIn, 0, kIn}, pixels);
+    for (int y = inside.top; y < inside.bottom; ++y) {
+      for (int x = inside.left; x < inside.right; ++x) {
+        use(channel, image[y * tile.image_row + x * kPack], pixels[y][x]);
+      }
+    }
+  }
+}
+
+template <class F>
+[[gnu::always_inline]] inline void all_taps_to_products(const TapsToProducts& t) {
+  constexpr int kSide = F::kTaps, kProducts = F::kProducts;
+  for (int n = 0; n < t.rows * t.channels; ++n) {
+    const int row = n / t.channels, c = n % t.channels;
+    float taps[kSide][kSide], products[kProducts][kProducts];
+    std::copy_n(t.taps + row * t.taps_row + c * kSide * kSide, kSide * kSide, taps[0]);
+    transform<kSide, kProducts, F::taps>(taps, {0, kSide, 0, kSide}, products);
+    for (int i = 0; i < kProducts * kProducts; ++i) {
+      t.products[i * t.product + row * t.products_row + c] =
+          products[i / kProducts][i % kProducts];
+    }
+  }
+}
+
+template <class F>
+[[gnu::always_inline]] inline void all_taps_from_products(const TapsFromProducts& t) {
+  constexpr int kSide = F::kTaps, kProducts = F::kProducts;
+  for (int n = 0; n < t.rows * t.channels; ++n) {
+    const int row = n / t.channels, c = n % t.channels;
+    float products[kProducts][kProducts], taps[kSide][kSide];
+    for (int i = 0; i < kProducts * kProducts; ++i) {
+      products[i / kProducts][i % kProducts] =
+          t.products[i * t.product + row * t.products_row + c];
+    }
+    transform<kProducts, kSide, F::taps_turned>(products, {0, kProducts, 0, kProducts},
+                                                taps);
+    for (int i = 0; i < kSide * kSide; ++i) {
+      float& tap = t.taps[row * t.taps_row + c * kSide * kSide + i];
+      const float gradient = taps[i / kSide][i % kSide];
+      tap = t.accumulate ? gradient + tap : gradient;
     }
   }
 }
 
 }  // namespace
 
-void source_to_products(const TileToProducts& tile) {
-  to_products(tile, form_of(tile.form).source);
-}
-
-void gradient_to_products(const TileToProducts& tile) {
-  to_products(tile, form_of(tile.form).output.turned());
-}
-
-void output_from_products(const TileFromProducts& tile) {
-  from_products(
-      tile, form_of(tile.form).output, [&](int channel, float& pixel, float sum) {
-        sum += tile.bias == nullptr ? 0 : tile.bias[channel];
-        pixel = sum < tile.clamp_min ? tile.clamp_min : sum;  // not-a-number stays
+CONVOY_WITH_FMA void source_to_products(const TileToProducts& tile) {
+  with_form(
+      tile.form, [&](auto form) __attribute__((always_inline)) {
+        using F = decltype(form);
+        to_products<F::kSrc, F::kProducts, F::source>(tile);
       });
 }
 
-void add_source_gradient(const TileFromProducts& tile) {
-  from_products(tile, form_of(tile.form).source.turned(),
-                [](int, float& pixel, float sum) { pixel += sum; });
+CONVOY_WITH_FMA void gradient_to_products(const TileToProducts& tile) {
+  with_form(
+      tile.form, [&](auto form) __attribute__((always_inline)) {
+        using F = decltype(form);
+        to_products<F::kDst, F::kProducts, F::output_turned>(tile);
+      });
 }
 
-void taps_to_products(const TapsToProducts& t) {
-  const Matrix left = form_of(t.form).taps;
-  for (int row = 0; row < t.rows; ++row) {
-    for (int c = 0; c < t.channels; ++c) {
-      const auto tap = [&](int r, int s) {
-        return t.taps[row * t.taps_row + (c * left.columns + r) * left.columns + s];
-      };
-      for (int i = 0; i < left.rows * left.rows; ++i) {
-        t.products[i * t.product + row * t.products_row + c] =
-            transformed(left, i / left.rows, i % left.rows, tap);
-      }
-    }
-  }
+CONVOY_WITH_FMA void output_from_products(const TileFromProducts& tile) {
+  const auto set = [&](int channel, float& pixel, float value)
+      __attribute__((always_inline)) {
+    pixel =
+        at_least(tile.clamp_min, value + (tile.bias == nullptr ? 0 : tile.bias[channel]));
+  };
+  with_form(
+      tile.form, [&](auto form) __attribute__((always_inline)) {
+        using F = decltype(form);
+        from_products<F::kProducts, F::kDst, F::output>(tile, set);
+      });
 }
 
-void taps_from_products(const TapsFromProducts& t) {
-  const Matrix left = form_of(t.form).taps.turned();
-  for (int row = 0; row < t.rows; ++row) {
-    for (int c = 0; c < t.channels; ++c) {
-      const auto product = [&](int r, int s) {
-        return t.products[(r * left.columns + s) * t.product + row * t.products_row + c];
-      };
-      const int side = left.rows;
-      for (int i = 0; i < side * side; ++i) {
-        float& tap = t.taps[row * t.taps_row + c * side * side + i];
-        tap =
-            (t.accumulate ? tap : 0.0f) + transformed(left, i / side, i % side, product);
-      }
-    }
-  }
+CONVOY_WITH_FMA void add_source_gradient(const TileFromProducts& tile) {
+  const auto add_to = [](int, float& pixel, float value) { pixel += value; };
+  with_form(
+      tile.form, [&](auto form) __attribute__((always_inline)) {
+        using F = decltype(form);
+        from_products<F::kProducts, F::kSrc, F::source_turned>(tile, add_to);
+      });
+}
+
+CONVOY_WITH_FMA void taps_to_products(const TapsToProducts& t) {
+  with_form(
+      t.form, [&](auto form) __attribute__((always_inline)) {
+        all_taps_to_products<decltype(form)>(t);
+      });
+}
+
+CONVOY_WITH_FMA void taps_from_products(const TapsFromProducts& t) {
+  with_form(
+      t.form, [&](auto form) __attribute__((always_inline)) {
+        all_taps_from_products<decltype(form)>(t);
+      });
 }
 
 }  // namespace convoy::reference

@@ -12,6 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
+#include "convoy/network/kernels/winograd_forms.inc"
+
 /// Multiplies kIn numbers by a matrix of kOut rows.
 using Map = void (*)(const V*, V*);
 
@@ -300,7 +302,7 @@ HWY_INLINE void rows_from_products<OnePixel>(const TapsFromProducts& t) {
     const float* products = t.products + row * t.products_row;
     float* taps = t.taps + row * t.taps_row;
     for (int c = 0; c < t.channels; ++c) {
-      taps[c] = (t.accumulate ? taps[c] : 0.0f) + products[c];
+      taps[c] = t.accumulate ? products[c] + taps[c] : products[c];
     }
   }
 }
