@@ -7,6 +7,8 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 using D = hn::CappedTag<float, kPack>;
 using V = hn::Vec<D>;
 using IndexTag = hn::Rebind<std::int32_t, D>;

@@ -71,6 +71,7 @@ namespace HWY_NAMESPACE {
 
 const Kernels* table() {
   static const Kernels kernels = {
+      .set = kSet,
       .name = name_of(kSet),
       .tile = kTile,
       .product = product,

@@ -8,12 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "convoy/network/kernels/kernel_set.h"
 #include "convoy/network/kernels/kernels.h"
 
 namespace convoy {
-
-/// The best comes first. All but the last need fused multiply-adds in vectors.
-enum class KernelSet { avx512, avx2, neon, reference };
 
 /// As the setting network.kernels names it: "avx2".
 const char* name_of(KernelSet set);

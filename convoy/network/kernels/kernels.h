@@ -31,6 +31,7 @@
 
 #include "convoy/base/random.h"
 #include "convoy/base/range.h"
+#include "convoy/network/kernels/kernel_set.h"
 #include "convoy/network/kernels/winograd.h"
 
 namespace convoy {
@@ -208,6 +209,7 @@ struct ToTile {
 };
 
 struct Kernels {
+  KernelSet set;
   const char* name;  // of the kernel set: "avx2"
   int tile;          // largest tile of product and convolve_row
 

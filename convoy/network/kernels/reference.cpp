@@ -284,6 +284,7 @@ float sum(const float* values, std::size_t size) {
 
 const Kernels& table() {
   static const Kernels kernels = {
+      .set = KernelSet::reference,
       .name = name_of(KernelSet::reference),
       .tile = kTile,
       .product = product,
