@@ -22,7 +22,9 @@ BATCH = 19  # odd, and no multiple of any vector
 SAMPLES = 24
 FOLDER = pathlib.Path(__file__).parent.parent / "tests" / "network" / "fixtures"
 # So that a test is soon done.
-SMALLER_INPUTS = {"resnet18": (3, 64, 64), "resnet50": (3, 64, 64)}
+SMALLER_INPUTS = {"resnet18": (3, 64, 64), "resnet50": (3, 64, 64),
+                  "vit_ti_16": (3, 64, 64), "vit_s_16": (3, 48, 48), "vit_b_16": (3, 32, 32),
+                  "vit_b_32": (3, 64, 64)}
 # A deep network with a large rate goes astray from any difference.
 DEEP_RATES = {"resnet50": 1e-5}
 SGD = {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True}
@@ -43,7 +45,7 @@ def uniform(count, seed):
 def fill(model):
     """Weights within PyTorch's default bounds; scales of batch norms between 0.5 and 1.5."""
     scales = {name + ".weight" for name, module in model.named_modules()
-              if isinstance(module, torch.nn.BatchNorm2d)}
+              if isinstance(module, (torch.nn.BatchNorm2d, torch.nn.LayerNorm))}
     bound = np.float32(0)
     for number, (name, parameter) in enumerate(model.named_parameters()):
         if parameter.dim() > 1:
@@ -61,9 +63,11 @@ def describe(tensor):
 
 def make(name):
     torch.manual_seed(0)
-    model = MODELS[name](dropout=False)
-    fill(model)
     shape = SMALLER_INPUTS.get(name, INPUTS[name])
+    # A transformer has one embedding per position.
+    extent = {"image": shape[1]} if name.startswith("vit") else {}
+    model = MODELS[name](dropout=False, **extent)
+    fill(model)
     images = torch.from_numpy(uniform(BATCH * int(np.prod(shape)), 1000)).reshape(BATCH, *shape)
     labels = torch.arange(BATCH) * 7 % 10
     sgd = dict(SGD)

@@ -6,6 +6,7 @@ The oracle of the tests and the peer of the benchmarks.
 
 from collections import OrderedDict
 
+import torch
 import torch.nn as nn
 
 
@@ -157,6 +158,73 @@ class FastNet(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
+class _Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.proj = nn.Linear(width, width)
+
+    def forward(self, x):
+        batch, tokens, width = x.shape
+        query, key, value = self.qkv(x).reshape(
+            batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        scores = query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5
+        out = scores.softmax(-1) @ value
+        return self.proj(out.transpose(1, 2).reshape(batch, tokens, width))
+
+
+class _VitBlock(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width, eps=1e-6)
+        self.attn = _Attention(width, heads)
+        self.norm2 = nn.LayerNorm(width, eps=1e-6)
+        self.mlp = nn.Sequential(OrderedDict(
+            fc1=nn.Linear(width, 4 * width), act=nn.GELU(), fc2=nn.Linear(4 * width, width)))
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class VisionTransformer(nn.Module):
+    """Vision transformers under timm's names."""
+
+    def __init__(self, image, patch, width, depth, heads, classes):
+        super().__init__()
+        self.patch_embed = nn.Sequential(OrderedDict(proj=nn.Conv2d(3, width, patch, patch)))
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, width))
+        self.pos_embed = nn.Parameter(torch.zeros(1, (image // patch) ** 2 + 1, width))
+        self.blocks = nn.Sequential(*[_VitBlock(width, heads) for _ in range(depth)])
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+        self.head = nn.Linear(width, classes)
+        for name, parameter in self.named_parameters():
+            if "patch_embed" not in name and "norm" not in name:
+                nn.init.normal_(parameter, std=1e-6 if name == "cls_token" else 0.02)
+            if name.endswith(".bias"):
+                nn.init.zeros_(parameter)
+
+    def named_parameters(self, *args, **kwargs):
+        """In the order of use, as convoy lays them out."""
+        embedding = ("patch_embed", "cls_token", "pos_embed")
+        everything = dict(super().named_parameters(*args, **kwargs))
+        first = [name for start in embedding for name in everything if name.startswith(start)]
+        for name in first + [name for name in everything if name not in first]:
+            yield name, everything[name]
+
+    def forward(self, x):
+        x = self.patch_embed(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], 1) + self.pos_embed
+        return self.head(self.norm(self.blocks(x))[:, 0])
+
+
+def _vit(patch, width, depth, heads, usual_image):
+    def make(classes=10, dropout=True, image=usual_image):
+        return VisionTransformer(image, patch, width, depth, heads, classes)
+    return make
+
+
 def fastnet(classes=10, dropout=True):
     return FastNet(classes, [64, 256, 256])
 
@@ -183,10 +251,15 @@ def resnet50(classes=10, dropout=True):
 
 MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
           "fastnet": fastnet, "fastnet_small": fastnet_small,
-          "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50}
+          "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50,
+          "vit_cifar": _vit(4, 128, 6, 4, 32), "vit_ti_16": _vit(16, 192, 12, 3, 224),
+          "vit_s_16": _vit(16, 384, 12, 6, 224), "vit_b_16": _vit(16, 768, 12, 12, 224),
+          "vit_b_32": _vit(32, 768, 12, 12, 224)}
 # Of the usual images.
 INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
           "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "fastnet": (3, 32, 32),
           "fastnet_small": (3, 32, 32),
           "resnet18_cifar": (3, 32, 32),
-          "resnet18": (3, 224, 224), "resnet50": (3, 224, 224)}
+          "resnet18": (3, 224, 224), "resnet50": (3, 224, 224), "vit_cifar": (3, 32, 32),
+          "vit_ti_16": (3, 224, 224), "vit_s_16": (3, 224, 224), "vit_b_16": (3, 224, 224),
+          "vit_b_32": (3, 224, 224)}

@@ -7,6 +7,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/models/resnets.h"
+#include "convoy/models/transformers.h"
 #include "convoy/network/layers/average_pool.h"
 #include "convoy/network/layers/batch_norm.h"
 #include "convoy/network/layers/convolution.h"
@@ -148,6 +149,14 @@ const ModelEntry kEntries[] = {
      resnet18_cifar},
     {"resnet18", "torchvision's ResNet-18", {3, 224, 224}, resnet18},
     {"resnet50", "torchvision's ResNet-50", {3, 224, 224}, resnet50},
+    {"vit_cifar",
+     "a vision transformer with patches of 4, for 32x32 images",
+     {3, 32, 32},
+     vit_cifar},
+    {"vit_ti_16", "timm's vit_tiny_patch16_224", {3, 224, 224}, vit_ti_16},
+    {"vit_s_16", "timm's vit_small_patch16_224", {3, 224, 224}, vit_s_16},
+    {"vit_b_16", "timm's vit_base_patch16_224", {3, 224, 224}, vit_b_16},
+    {"vit_b_32", "timm's vit_base_patch32_224", {3, 224, 224}, vit_b_32},
 };
 
 }  // namespace

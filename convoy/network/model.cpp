@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "convoy/base/error.h"
@@ -88,16 +87,6 @@ void fill_identity(const std::vector<std::size_t>& shape, std::span<float> value
   }
 }
 
-/// The first of a row of draws that is within two standard deviations.
-float truncated_normal(const RandomStream& random, std::size_t i) {
-  constexpr std::size_t kDraws = 8;  // all of them miss once in 5e10
-  for (std::size_t draw = 0; draw < kDraws; ++draw) {
-    const float value = random.normal(i * kDraws + draw);
-    if (std::abs(value) <= 2) return value;
-  }
-  return 0;
-}
-
 void fill_first_values(const Segment& segment, const RandomStream& random,
                        std::span<float> values) {
   using Kind = Initialization::Kind;
@@ -110,8 +99,6 @@ void fill_first_values(const Segment& segment, const RandomStream& random,
       return fill([&](std::size_t) { return scale; });
     case Kind::normal:
       return fill([&](std::size_t i) { return scale * random.normal(i); });
-    case Kind::truncated_normal:
-      return fill([&](std::size_t i) { return scale * truncated_normal(random, i); });
     case Kind::uniform:
     case Kind::dirac:
       fill([&](std::size_t i) { return scale * (2 * random.uniform(i) - 1); });

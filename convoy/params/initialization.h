@@ -8,11 +8,10 @@ namespace convoy {
 
 struct Initialization {
   enum class Kind {
-    constant,          // `scale` everywhere
-    uniform,           // within +-scale
-    normal,            // of standard deviation `scale`
-    truncated_normal,  // normal, drawn again beyond two standard deviations
-    dirac  // uniform, but filter i passes input i through, as far as there are inputs
+    constant,  // `scale` everywhere
+    uniform,   // within +-scale
+    normal,    // of standard deviation `scale`
+    dirac      // uniform, but filter i passes input i through, as far as there are inputs
   };
 
   Kind kind = Kind::constant;
@@ -23,9 +22,6 @@ struct Initialization {
   static constexpr Initialization uniform(float bound) { return {Kind::uniform, bound}; }
   static constexpr Initialization normal(float deviation) {
     return {Kind::normal, deviation};
-  }
-  static constexpr Initialization truncated_normal(float deviation) {
-    return {Kind::truncated_normal, deviation};
   }
 };
 

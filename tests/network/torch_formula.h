@@ -48,7 +48,7 @@ inline void torch_fill(const Layout& layout, FlatBuffer& values) {
   float bound = 0;
   for (std::uint32_t number = 0; number < layout.segments().size(); ++number) {
     const Segment& segment = layout.segments()[number];
-    if (segment.role == Role::weight) {
+    if (segment.shape.size() > 1) {
       bound =
           1.0f / std::sqrt(static_cast<float>(segment.range.size() / segment.shape[0]));
     }

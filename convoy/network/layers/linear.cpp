@@ -277,19 +277,24 @@ class LinearKind final : public KindOf<Linear, LinearKind> {
                 .begins_unit = true,
                 .flattens = true}) {}
 
+  static std::vector<std::size_t> weight_shape(const Linear& layer, std::size_t inputs) {
+    std::vector<std::size_t> shape = {static_cast<std::size_t>(layer.features)};
+    if (layer.kernel.empty()) shape.push_back(inputs);
+    shape.insert(shape.end(), layer.kernel.begin(), layer.kernel.end());
+    return shape;
+  }
+
   static LayerDescription describe_options(const Linear& layer,
                                            const LayerContext& context) {
     const Shape src = context.first();
     const std::size_t inputs = src.features();
     const auto outputs = static_cast<std::size_t>(layer.features);
-    const bool timm = context.weight_init == WeightInit::truncated_normal;
+    const bool timm = context.weight_init == WeightInit::timm && layer.kernel.empty();
     const float bound = 1.0f / std::sqrt(static_cast<float>(inputs));
     LayerDescription result{.dst = {layer.features, 1, 1, src.rows}};
-    result.parameters.push_back({layer.name + ".weight",
-                                 {outputs, inputs},
-                                 Role::weight,
-                                 timm ? Initialization::truncated_normal(0.02f)
-                                      : Initialization::uniform(bound)});
+    result.parameters.push_back(
+        {layer.name + ".weight", weight_shape(layer, inputs), Role::weight,
+         timm ? Initialization::normal(0.02f) : Initialization::uniform(bound)});
     if (layer.bias) {
       result.parameters.push_back(
           {layer.name + ".bias",
@@ -313,6 +318,7 @@ class LinearKind final : public KindOf<Linear, LinearKind> {
             {"OfImages", Linear{"fc", 13}, {{2, 3, 3}}},
             {"OfTokens", Linear{"fc", 19}, {{23, 1, 1, 5}}},
             {"WithoutBias", Linear{"fc", 6, false}, {{9, 1, 1, 3}}},
+            {"OfPatches", Linear{"fc", 6, true, {3, 2, 2}}, {{12, 1, 1, 3}}},
             {"WiderThanOneStretch", Linear{"fc", 5}, {{1, 17, 17}}}};
   }
 };
