@@ -3,15 +3,19 @@
 // The convoy format: one file per half of a dataset, made once and then memory-mapped.
 //
 //   byte  0  "convoyds"         8
-//         8  version, 1         4   numbers are little-endian
+//         8  version, 1 or 2    4   numbers are little-endian
 //        12  channels, height, width, classes   4 each
 //        28  0                  4
 //        32  count              8
 //        40  dataset's name    64   filled up with zeros
 //       104  SHA-256 of labels and images, as text   64
 //       168  0                 88
-//       256  labels            count
+//       256  labels            count, or 4 x count in version 2
 //            images            count x channels x height x width
+//
+// A dataset of at most 256 classes is of version 1, one byte per label, as all files were
+// before version 2 existed; they are read as ever. One of more classes is of version 2,
+// four bytes per label.
 //
 // The file is exactly that long. Opening a file costs the same for any size: only labels
 // are read; the digest is for verify_convoy_format.
@@ -25,11 +29,11 @@
 
 namespace convoy {
 
-/// The length of such a file.
+/// The length of such a file, of version 1.
 std::size_t compact_bytes(const Shape& shape, std::size_t count);
 
 /// Writes a file that is whole under its name or absent.
-/// Requires: a name of at most 64 bytes.
+/// Requires: a name of at most 64 bytes; images of bytes.
 void write_convoy_format(const std::filesystem::path& path, const Dataset& data);
 
 /// Maps a file. Its images stay on disk until they are used.

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Of pixels scaled to 0..1. The standard deviation is the population's.
+/// Of pixels, bytes scaled to 0..1. The standard deviation is the population's.
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
@@ -19,7 +19,8 @@ struct PixelMoments {
   bool operator==(const PixelMoments&) const = default;
 };
 
-/// Of all pixels of all channels. Exact up to the last rounding: the sums are integers.
+/// Of all pixels of all channels. Of bytes exact up to the last rounding: the sums are
+/// integers. Of floats in two passes of sums in double precision.
 /// Requires: at least one pixel.
 PixelMoments pixel_moments(const Dataset& data);
 

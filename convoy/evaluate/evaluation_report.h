@@ -18,8 +18,8 @@ namespace convoy {
 /// of more than five classes: of fewer it is always 1.
 std::string evaluation_text(const EvaluationResult& result);
 
-/// "test accuracy 87.21 % (8721/10000), loss 0.3810".
-std::string result_line(const EvaluationResult& result);
+/// "test accuracy 87.21 % (8721/10000), loss 0.3810", of that split.
+std::string result_line(const EvaluationResult& result, std::string_view split = "test");
 
 /// What each rank evaluated, and that it adds up; empty for one rank.
 std::string shares_text(const EvaluationResult& result);
