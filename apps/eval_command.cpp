@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 struct EvalArguments {
   std::string target;
+  std::string split = "test";
   fs::path out, predictions;
   SettingArguments settings;
 };
@@ -59,31 +60,46 @@ struct EvaluatedCheckpoint {
   EvaluationResult result;
 };
 
+/// The samples of the split. Throws InputError if there are none.
+EvaluationSet chosen_set(const Workload& work, const std::string& split) {
+  EvaluationSet set = evaluation_set(work, split);
+  if (!set.samples.empty()) return set;
+  throw InputError(InputKind::settings,
+                   {.where = "--split " + split,
+                    .found = "no samples",
+                    .expected = "a run with a validation set",
+                    .hint = "data.val_fraction and data.split make one"});
+}
+
 EvaluatedCheckpoint evaluate_on(Comm& comm, const Settings& settings,
-                                const fs::path& checkpoint, bool predictions) {
+                                const EvalArguments& arguments,
+                                const fs::path& checkpoint) {
   const Workload work = load_workload(settings);
+  EvaluationSet set = chosen_set(work, arguments.split);
   FlatBuffer values(work.layout), statistics(work.statistics_layout);
   const CheckpointState state = load_checkpoint(
       checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
   const std::string weights =
       weights_sha256(work.layout, values, work.statistics_layout, statistics);
-  expect_same_on_all_ranks(comm, work.data.test.size(), weights);
+  expect_same_on_all_ranks(comm, set.samples.size(), weights);
+  set.normalization = state.normalization;
 
   ThreadTeam team(thread_count(settings));
   EvaluationOptions options = evaluation_options(settings);
-  options.predictions = predictions;
+  options.predictions = !arguments.predictions.empty();
   Evaluator evaluator(work.model, work.layout, options, team);
   return {checkpoint, state.step, weights,
-          evaluate(all_of(work.data.test, state.normalization), {values, statistics},
-                   evaluator, comm)};
+          evaluate(set, {values, statistics}, evaluator, comm)};
 }
 
-std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& settings) {
+std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& settings,
+                      const std::string& split) {
   nlohmann::ordered_json json = evaluation_json(evaluated.result);
   json["checkpoint"] = evaluated.checkpoint.string();
   json["step"] = evaluated.step;
   json["model"] = settings.model.name;
   json["data"] = settings.data.name;
+  json["split"] = split;
   json["weights_sha256"] = evaluated.weights;
   // A path may contain any bytes, JSON only UTF-8.
   const auto replace = nlohmann::ordered_json::error_handler_t::replace;
@@ -99,13 +115,17 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
   make_folders(out);
   const std::string title = fmt::format("{} on {}, step {}", settings.model.name,
                                         settings.data.name, evaluated.step);
-  write_atomically(out / "eval.json", eval_json(evaluated, settings));
-  write_atomically(out / "confusion.png", confusion_png(result.matrix, title));
-  std::vector<std::string> names = {(out / "eval.json").string(),
-                                    (out / "confusion.png").string()};
+  std::vector<std::string> names;
+  const auto write = [&](const fs::path& path, const std::string& content) {
+    write_atomically(path, content);
+    names.push_back(path.string());
+  };
+  write(out / "eval.json", eval_json(evaluated, settings, arguments.split));
+  if (result.matrix.has_pairs()) {
+    write(out / "confusion.png", confusion_png(result.matrix, title));
+  }
   if (arguments.predictions.empty()) return names;
-  write_atomically(arguments.predictions, predictions_csv(result));
-  names.push_back(arguments.predictions.string());
+  write(arguments.predictions, predictions_csv(result));
   return names;
 }
 
@@ -113,14 +133,14 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
 ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
                       const EvalTarget& target, Comm& comm) {
   const EvaluatedCheckpoint evaluated =
-      evaluate_on(comm, settings, target.checkpoint(), !arguments.predictions.empty());
+      evaluate_on(comm, settings, arguments, target.checkpoint());
   if (!comm.is_first()) return ExitCode::done;
   const std::vector<std::string> names =
       write_files(arguments, settings, target, evaluated);
   const std::string report =
       fmt::format("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
                   evaluation_text(evaluated.result), shares_text(evaluated.result),
-                  result_line(evaluated.result));
+                  result_line(evaluated.result, arguments.split));
   fmt::print("{}", printable(report));
   fmt::print("written to {}\n", printable(join(names, ", ")));
   return ExitCode::done;
@@ -154,17 +174,22 @@ ExitCode eval(const EvalArguments& arguments,
 void add_eval_command(CLI::App& app, Action& action,
                       const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<EvalArguments>();
-  CLI::App* command =
-      app.add_subcommand("eval", "Evaluate a run or checkpoint on its test set");
+  CLI::App* command = app.add_subcommand(
+      "eval", "Evaluate a run or checkpoint on its test set, or on another");
   command->footer(
       "Examples:\n"
       "  convoy eval runs/NAME\n"
       "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n"
+      "  convoy eval runs/NAME --split val\n"
       "  convoy eval -n 4 runs/NAME --predictions predictions.csv   on four processes\n");
   command
       ->add_option("target", arguments->target,
                    "a run's folder, a checkpoint, or s3://bucket/prefix/run")
       ->required();
+  command
+      ->add_option("--split", arguments->split,
+                   "the samples to evaluate on: train, val or test")
+      ->check(CLI::IsMember({"train", "val", "test"}));
   command->add_option(
       "--out", arguments->out,
       "folder for eval.json and confusion.png (default: the run's folder)");

@@ -5,27 +5,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 
-#include "convoy/system/file.h"
-#include "convoy/system/temporary_folder.h"
-#include "test_places.h"
-#include "tests/apps/convoy_process.h"
+#include "tests/ask_python.h"
 
 namespace convoy {
 
 /// What `script`, a path below tests/, prints when it reads the request.
 inline nlohmann::json ask_torch(const std::string& script,
                                 const nlohmann::json& request) {
-  const TemporaryFolder here;
-  write_atomically(here.path() / "request.json", request.dump());
-  const CommandResult result =
-      run_convoy({"-c", "exec /usr/bin/python3 " CONVOY_SOURCE_DIR "/tests/" + script +
-                            " < request.json"},
-                 here.path(), {.program = "/bin/sh"});
-  if (result.code != 0) throw std::runtime_error(result.err);
-  return nlohmann::json::parse(result.out);
+  return ask_python(script, request);
 }
 
 }  // namespace convoy

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "convoy/base/memory.h"
@@ -17,17 +16,6 @@ InputError bad_data(const std::string& where, const std::string& found,
                     const std::string& expected, const std::string& hint) {
   return {InputKind::data,
           {.where = where, .found = found, .expected = expected, .hint = hint}};
-}
-
-void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
-                  const std::string& where) {
-  const auto wrong =
-      std::ranges::find_if(labels, [&](std::uint8_t label) { return label >= classes; });
-  if (wrong == labels.end()) return;
-  throw bad_data(
-      where,
-      fmt::format("label {} at sample {}", *wrong, std::distance(labels.begin(), wrong)),
-      fmt::format("labels from 0 to {}", classes - 1));
 }
 
 void expect_room_for(unsigned __int128 bytes, const std::string& where) {

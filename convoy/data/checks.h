@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,6 @@ namespace convoy {
 /// Makes the error of a file with unexpected content.
 InputError bad_data(const std::string& where, const std::string& found,
                     const std::string& expected, const std::string& hint = "");
-
-/// Throws, naming the first wrong sample, unless all labels are below `classes`.
-void check_labels(std::span<const std::uint8_t> labels, std::size_t classes,
-                  const std::string& where);
 
 /// Throws InputError of kind `storage` if the machine has less free memory than the
 /// content that `where` announces needs.

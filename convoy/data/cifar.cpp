@@ -11,6 +11,7 @@
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
+#include "convoy/data/labels.h"
 #include "convoy/data/locate.h"
 
 namespace convoy {
@@ -58,7 +59,7 @@ class Collector {
   std::size_t skipped_;
   std::size_t classes_;
   std::vector<std::uint8_t> images_;
-  std::vector<std::uint8_t> labels_;
+  std::vector<std::int32_t> labels_;
 };
 
 }  // namespace

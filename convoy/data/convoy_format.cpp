@@ -10,11 +10,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
+#include "convoy/data/labels.h"
 #include "convoy/system/file.h"
 #include "convoy/system/mapped_file.h"
 
@@ -24,7 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "convoyds";
-constexpr std::uint32_t kVersion = 1;
+// Files of version 1 are as they were before there was another: both are read, and a file
+// is written as version 1 where one byte per label is enough.
+constexpr std::uint32_t kByteLabels = 1, kWideLabels = 2;
 constexpr std::size_t kHeaderBytes = 256;
 constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kDigestBytes = 64;
@@ -54,9 +59,13 @@ std::string filled(std::string text, std::size_t size) {
   return text;
 }
 
+std::uint32_t version_of(std::size_t classes) {
+  return label_bytes(classes) == 1 ? kByteLabels : kWideLabels;
+}
+
 std::string to_bytes(const Header& header) {
   std::string text(kMagic);
-  text += number(kVersion, 4);
+  text += number(version_of(header.extents[3]), 4);
   for (const std::uint32_t extent : header.extents) text += number(extent, 4);
   text += number(0, 4) + number(header.count, 8);
   text += filled(header.name, kNameBytes) + filled(header.sha256, kDigestBytes);
@@ -93,9 +102,17 @@ class Fields {
   std::string_view rest_;
 };
 
+void check_version(std::uint64_t version, std::size_t classes, const std::string& where) {
+  if (version == version_of(classes)) return;
+  throw bad_data(
+      where, fmt::format("version {} with {} classes", version, classes),
+      fmt::format("version {}, as files of so many classes have", version_of(classes)),
+      kAgain);
+}
+
 Header parse(std::span<const std::byte> file, const std::string& where) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  const std::string expected = "a dataset file of convoy, of version 1";
+  const std::string expected = "a dataset file of convoy, of version 1 or 2";
   if (!text.starts_with(kMagic)) {
     throw bad_data(where, text.empty() ? "an empty file" : "a file of another kind",
                    expected, kAgain);
@@ -105,13 +122,15 @@ Header parse(std::span<const std::byte> file, const std::string& where) {
                    fmt::format("a header of {} bytes", kHeaderBytes), kAgain);
   }
   Fields fields(text.substr(kMagic.size()));
-  if (const std::uint64_t version = fields.number(4); version != kVersion) {
+  const std::uint64_t version = fields.number(4);
+  if (version != kByteLabels && version != kWideLabels) {
     throw bad_data(where, fmt::format("version {}", version), expected, kAgain);
   }
   Header header{};
   for (std::uint32_t& extent : header.extents) {
     extent = static_cast<std::uint32_t>(fields.number(4));
   }
+  check_version(version, header.extents[3], where);
   fields.bytes(4);
   header.count = fields.number(8);
   header.name = fields.text(kNameBytes);
@@ -122,16 +141,16 @@ Header parse(std::span<const std::byte> file, const std::string& where) {
 /// Returns the length that a header announces. Each extent is checked first, so that the
 /// product does not overflow.
 unsigned __int128 bytes_after(const Header& header, const std::string& where) {
-  constexpr std::uint32_t kMost = 1 << 16;
   unsigned __int128 image = 1;
-  for (const std::uint32_t extent : header.extents) {
-    if (extent == 0 || extent > kMost) {
+  for (std::size_t i = 0; i < header.extents.size(); ++i) {
+    const std::uint32_t extent = header.extents[i], most = i < 3 ? 1 << 16 : 1 << 30;
+    if (extent == 0 || extent > most) {
       throw bad_data(where, fmt::format("an extent of {}", extent),
-                     fmt::format("extents from 1 to {}", kMost), kAgain);
+                     fmt::format("extents from 1 to {}", most), kAgain);
     }
+    if (i < 3) image *= extent;
   }
-  for (int i = 0; i < 3; ++i) image *= header.extents[i];
-  return (image + 1) * header.count;
+  return (image + label_bytes(header.extents[3])) * header.count;
 }
 
 void check_length(const Header& header, std::size_t found, const std::string& where) {
@@ -154,10 +173,11 @@ void check_dataset(const Header& header, const std::string& name, std::size_t cl
                  fmt::format("the {} classes of {}", classes, name), kAgain);
 }
 
-std::string digest_of(const Dataset& data) {
+/// Of the labels, as they are in the file, and the images.
+std::string digest_of(std::span<const std::uint8_t> labels, const Dataset& data) {
   Sha256 digest;
-  digest.add(std::as_bytes(std::span(data.labels)));
-  digest.add(std::as_bytes(std::span(data.images)));
+  digest.add(std::as_bytes(labels));
+  digest.add(std::as_bytes(data.images.bytes()));
   return digest.hex();
 }
 
@@ -168,17 +188,19 @@ std::size_t compact_bytes(const Shape& shape, std::size_t count) {
 }
 
 void write_convoy_format(const fs::path& path, const Dataset& data) {
+  const std::vector<std::uint8_t> labels =
+      encode_labels(data.labels, data.classes.size());
   const Header header{.extents = {static_cast<std::uint32_t>(data.shape.channels),
                                   static_cast<std::uint32_t>(data.shape.height),
                                   static_cast<std::uint32_t>(data.shape.width),
                                   static_cast<std::uint32_t>(data.classes.size())},
                       .count = data.size(),
                       .name = data.name,
-                      .sha256 = digest_of(data)};
+                      .sha256 = digest_of(labels, data)};
   AtomicFile file(path);
   file.write(to_bytes(header));
-  file.write(std::as_bytes(std::span(data.labels)));
-  file.write(std::as_bytes(std::span(data.images)));
+  file.write(std::as_bytes(std::span(labels)));
+  file.write(std::as_bytes(data.images.bytes()));
   file.commit();
 }
 
@@ -191,12 +213,14 @@ Dataset read_convoy_format(const fs::path& path, const std::string& name,
   const std::span<const std::uint8_t> body(
       reinterpret_cast<const std::uint8_t*>(file->bytes().data()) + kHeaderBytes,
       file->bytes().size() - kHeaderBytes);
-  check_labels(body.first(header.count), classes.size(), path.string());
+  const std::size_t label_end = header.count * label_bytes(classes.size());
+  std::vector<std::int32_t> labels = decode_labels(body.first(label_end), classes.size());
+  check_labels(labels, classes.size(), path.string());
   return {.name = name,
           .shape = header.shape(),
           .classes = classes,
-          .images = {body.subspan(header.count), file},
-          .labels = {body.first(header.count), file}};
+          .images = SharedBytes(body.subspan(label_end), file),
+          .labels = std::move(labels)};
 }
 
 void verify_convoy_format(const fs::path& path, const std::string& hint) {

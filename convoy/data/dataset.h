@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dataset: labelled images, one byte per pixel and channel, as stored on disk: in memory,
-// or in a mapped file.
+// Dataset: labelled images, bytes or floats, as stored on disk: in memory, or in a mapped
+// file.
 //
 // Images are contiguous, [sample][channel][row][column], and sample i has labels[i]. The
 // loader scales and shuffles them.
@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "convoy/base/shape.h"
-#include "convoy/data/shared_bytes.h"
+#include "convoy/data/pixels.h"
+#include "convoy/data/shared_array.h"
 
 namespace convoy {
 
@@ -26,14 +27,23 @@ struct Dataset {
   std::string name{};
   Shape shape{};                       // per image
   std::vector<std::string> classes{};  // by label
-  SharedBytes images{};                // [count][channels][height][width]
-  SharedBytes labels{};                // [count], each below classes.size()
+  Pixels images{};                     // [count][channels][height][width]
+  SharedLabels labels{};               // [count], each from 0 and below classes.size()
 
   std::size_t size() const { return labels.size(); }
 
-  /// Returns the pixels of one sample. Requires: sample < size().
+  /// Calls `use` with the pixels of one sample, a span of bytes or of floats.
+  /// Requires: sample < size().
+  template <class Use>
+  decltype(auto) visit_image(std::size_t sample, const Use& use) const {
+    return images.visit([&](auto numbers) -> decltype(auto) {
+      return use(numbers.subspan(sample * shape.size(), shape.size()));
+    });
+  }
+
+  /// The pixels of one sample. Requires: sample < size(); images of bytes.
   std::span<const std::uint8_t> image(std::size_t sample) const {
-    return images.subspan(sample * shape.size(), shape.size());
+    return images.bytes().subspan(sample * shape.size(), shape.size());
   }
 };
 

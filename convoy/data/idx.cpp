@@ -7,10 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
+#include "convoy/data/labels.h"
 #include "convoy/system/mapped_file.h"
 
 namespace convoy {
@@ -135,12 +137,13 @@ Dataset read_idx(const std::filesystem::path& images_path,
   const IdxFile images(images_path, kImages);
   const IdxFile labels(labels_path, kLabels);
   check_counts(images, labels);
-  check_labels(labels.body(), classes.size(), labels.path());
+  std::vector<std::int32_t> label_numbers = widened(labels.body());
+  check_labels(label_numbers, classes.size(), labels.path());
   return {.name = "",
           .shape = {1, images.height(), images.width()},
           .classes = classes,
           .images = copy(images.body()),
-          .labels = copy(labels.body())};
+          .labels = std::move(label_numbers)};
 }
 
 }  // namespace convoy

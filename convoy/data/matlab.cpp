@@ -152,7 +152,7 @@ void transpose(std::span<std::uint8_t> images) {
   }
 }
 
-void add_labels(MatFile& file, std::vector<std::uint8_t>& labels) {
+void add_labels(MatFile& file, std::vector<std::int32_t>& labels) {
   std::size_t sample = 0;
   for (const double digit : file.read_labels()) {
     const auto label = std::clamp(digit, 0.0, 255.0);
@@ -160,7 +160,7 @@ void add_labels(MatFile& file, std::vector<std::uint8_t>& labels) {
       file.refuse("y", fmt::format("label {} at sample {}", digit, sample),
                   "labels from 1 to 10, which stands for 0");
     }
-    labels.push_back(static_cast<std::uint8_t>(static_cast<int>(label) % 10));
+    labels.push_back(static_cast<int>(label) % 10);
     ++sample;
   }
 }
@@ -170,7 +170,7 @@ void add_labels(MatFile& file, std::vector<std::uint8_t>& labels) {
 Dataset read_matlab(const fs::path& folder, const std::vector<DataFile>& files,
                     const std::vector<std::string>& classes) {
   std::vector<std::unique_ptr<MatFile>> open;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> labels;
   for (const DataFile& file : files) {
     open.push_back(std::make_unique<MatFile>(file_in(folder, file)));
     add_labels(*open.back(), labels);

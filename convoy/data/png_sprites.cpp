@@ -34,15 +34,15 @@ json parse_list(const PlainFile& file) {
   throw bad_data(file.path(), "JSON that is not a list", "a JSON list of labels");
 }
 
-std::vector<std::uint8_t> read_labels(const PlainFile& file, std::size_t classes) {
-  std::vector<std::uint8_t> labels;
+std::vector<std::int32_t> read_labels(const PlainFile& file, std::size_t classes) {
+  std::vector<std::int32_t> labels;
   for (const json& label : parse_list(file)) {
     if (!label.is_number_unsigned() || label.get<std::uint64_t>() >= classes) {
       throw bad_data(file.path(),
                      fmt::format("label {} at sample {}", label.dump(), labels.size()),
                      fmt::format("labels from 0 to {}", classes - 1));
     }
-    labels.push_back(label.get<std::uint8_t>());
+    labels.push_back(label.get<std::int32_t>());
   }
   if (labels.empty()) throw bad_data(file.path(), "no labels", "at least one label");
   return labels;
@@ -94,7 +94,7 @@ std::size_t read_png_sprite(const PlainFile& file, std::span<std::uint8_t> image
 Dataset read_png_sprites(const fs::path& folder, const std::vector<DataFile>& files,
                          const std::vector<std::string>& classes) {
   const PlainFile label_file(file_in(folder, files.back()), kMostJsonBytes);
-  std::vector<std::uint8_t> labels = read_labels(label_file, classes.size());
+  std::vector<std::int32_t> labels = read_labels(label_file, classes.size());
   std::vector<std::uint8_t> images =
       room_for(labels.size() * kSmallColourShape.size(), label_file.path());
   std::size_t count = 0;

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Moments of pixels scaled to 0..1, with the population standard deviation.
+/// Moments of pixels, bytes scaled to 0..1, with the population standard deviation.
 struct PixelMoments {
   double mean = 0;
   double deviation = 0;
@@ -19,8 +19,9 @@ struct PixelMoments {
   bool operator==(const PixelMoments&) const = default;
 };
 
-/// Computes the moments over all pixels of all channels. Exact up to the last rounding:
-/// the sums are integers. Requires: at least one pixel.
+/// Computes the moments over all pixels of all channels. For bytes they are exact up to
+/// the last rounding, because the sums are integers; for floats they are sums in double
+/// precision, in two passes. Requires: at least one pixel.
 PixelMoments pixel_moments(const Dataset& data);
 
 /// The same, per channel.

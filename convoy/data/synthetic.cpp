@@ -13,6 +13,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/data/checks.h"
 
 namespace convoy {
 namespace {
@@ -51,11 +52,20 @@ void require_number(const std::string& option, double value, double high) {
           fmt::format("a number from 0 to {}", high));
 }
 
+/// Of both halves, and the prototypes that they are made of.
+unsigned __int128 memory_bytes(const SyntheticOptions& options) {
+  const unsigned __int128 samples =
+      std::size_t(options.train_count) + std::size_t(options.test_count);
+  const std::size_t bytes_per_pixel = options.floats ? 1 + sizeof(float) : 1;
+  return (samples * bytes_per_pixel + std::size_t(options.classes)) *
+         options.shape.size();
+}
+
 void check_options(const SyntheticOptions& options) {
   require_complete("channels", options.shape.channels, 1, 1024);
   require_complete("height", options.shape.height, 1, 4096);
   require_complete("width", options.shape.width, 1, 4096);
-  require_complete("classes", options.classes, 2, 256);
+  require_complete("classes", options.classes, 2, kMostSyntheticClasses);
   require_complete("train_count", options.train_count, 1, kMostSamples);
   require_complete("test_count", options.test_count, 1, kMostSamples);
   require_complete("shift", options.shift, 0, 4096);
@@ -65,6 +75,10 @@ void check_options(const SyntheticOptions& options) {
   require(options.shape.size() <= kMostBytes / samples, "train_count",
           fmt::format("{} images of {} pixels", samples, options.shape.size()),
           "images of at most 128 GiB");
+  require(options.shape.size() <= kMostBytes / options.classes, "classes",
+          fmt::format("{} classes of {} pixels", options.classes, options.shape.size()),
+          "prototypes of at most 128 GiB");
+  expect_room_for(memory_bytes(options), "data.synthetic");
 }
 
 /// Position `i` of `extent` on an axis of kGrid points: the point before it, and the
@@ -213,6 +227,14 @@ class SampleMaker {
   int blend_limit_;
 };
 
+std::vector<float> scaled(const std::vector<std::uint8_t>& bytes) {
+  std::vector<float> floats(bytes.size());
+  std::ranges::transform(bytes, floats.begin(), [](std::uint8_t byte) {
+    return static_cast<float>(byte) / 255;
+  });
+  return floats;
+}
+
 Dataset make_split(const SyntheticOptions& options, Use split, int count) {
   const SampleMaker maker(options, split);
   const auto samples = static_cast<std::size_t>(count);
@@ -221,12 +243,12 @@ Dataset make_split(const SyntheticOptions& options, Use split, int count) {
     data.classes.push_back("class " + std::to_string(label));
   }
   std::vector<std::uint8_t> images(samples * options.shape.size());
-  std::vector<std::uint8_t> labels(samples);
+  std::vector<std::int32_t> labels(samples);
   for (std::size_t i = 0; i < samples; ++i) {
-    labels[i] = static_cast<std::uint8_t>(maker.label(i));
+    labels[i] = maker.label(i);
     maker.make(i, &images[i * options.shape.size()]);
   }
-  data.images = std::move(images);
+  data.images = options.floats ? Pixels(scaled(images)) : Pixels(std::move(images));
   data.labels = std::move(labels);
   return data;
 }

@@ -8,7 +8,7 @@
 // A class's prototype is a smooth random image. A sample is a function of (seed, split,
 // index) alone and computed with integers, so it is the same on every machine. Train and
 // test share prototypes but no samples. Sample i belongs to class i modulo the number of
-// classes.
+// classes. Pixels are bytes, or the same numbers as floats from 0 to 1.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace convoy {
 
 struct SyntheticOptions {
   Shape shape{1, 28, 28};
-  int classes = 10;  // 2 to 256
+  int classes = 10;  // 2 to kMostSyntheticClasses
   int train_count = 10000;
   int test_count = 2000;
   std::uint64_t seed = 1;
@@ -30,10 +30,14 @@ struct SyntheticOptions {
   /// The largest fraction of a sample that comes from another class, 0 to 1; below 0.5
   /// all samples can be classified, from there on some cannot.
   double blend = 0.4;
-  int shift = 2;  // at most this many pixels, vertically and horizontally
+  int shift = 2;        // at most this many pixels, vertically and horizontally
+  bool floats = false;  // pixels are floats
 };
 
-/// Throws InputError of kind `settings` for an option out of range.
+inline constexpr int kMostSyntheticClasses = 1'000'000;
+
+/// Throws InputError of kind `settings` for an option out of range, of kind `storage` if
+/// there is too little memory.
 DataPair make_synthetic(const SyntheticOptions& options);
 
 }  // namespace convoy

@@ -14,6 +14,7 @@
 #include "convoy/data/checks.h"
 #include "convoy/data/convoy_format.h"
 #include "convoy/data/gzip.h"
+#include "convoy/data/labels.h"
 #include "convoy/data/statistics.h"
 
 namespace convoy {
@@ -106,11 +107,13 @@ void verify_samples(const DataPair& data, const DataSource& source,
 }
 
 std::string samples_digest(const Dataset& data) {
+  const std::size_t classes = data.classes.size();
   std::vector<std::string> digests(data.size());
   for (std::size_t sample = 0; sample < data.size(); ++sample) {
     Sha256 digest;
-    digest.add(std::as_bytes(data.labels.subspan(sample, 1)));
-    digest.add(std::as_bytes(data.image(sample)));
+    const auto label = encode_labels(data.labels.subspan(sample, 1), classes);
+    digest.add(std::as_bytes(std::span(label)));
+    data.visit_image(sample, [&](auto image) { digest.add(std::as_bytes(image)); });
     digests[sample] = digest.hex();
   }
   std::ranges::sort(digests);

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 namespace {
 
-constexpr std::size_t kBatch = 256;
+constexpr std::size_t kMostInBatch = 256, kLeastInBatch = 16;
+constexpr std::size_t kNumbersInBatch = std::size_t{1} << 22;  // but for kLeastInBatch
 
 /// Weights add up to one.
 std::vector<WeightedView> views_of(const EvaluationOptions& options) {
@@ -59,8 +62,9 @@ double cross_entropy(std::span<const double> logits, std::size_t label) {
   return std::log(sum) + largest - logits[label];
 }
 
-NetworkOptions evaluating(NetworkOptions options, const FlatBuffer& statistics) {
-  options.most_samples = kBatch;
+NetworkOptions evaluating(NetworkOptions options, std::size_t batch_size,
+                          const FlatBuffer& statistics) {
+  options.most_samples = batch_size;
   options.training = false;
   options.label_smoothing = 0;
   options.statistics = &statistics;
@@ -69,25 +73,32 @@ NetworkOptions evaluating(NetworkOptions options, const FlatBuffer& statistics) 
 
 }  // namespace
 
+std::size_t evaluation_batch_size(Shape image, std::size_t classes) {
+  const std::size_t fitting = kNumbersInBatch / std::max(image.size(), classes);
+  return std::clamp(fitting / kLeastInBatch * kLeastInBatch, kLeastInBatch, kMostInBatch);
+}
+
 Evaluator::Evaluator(const Model& model, const Layout& layout,
                      const EvaluationOptions& options, ThreadTeam& team)
     : statistics_(build_statistics_layout(model)),
-      network_(model, layout, evaluating(options.network, statistics_), team),
       image_(model.input),
       classes_(static_cast<std::size_t>(class_count(model))),
+      batch_size_(evaluation_batch_size(image_, classes_)),
+      network_(model, layout, evaluating(options.network, batch_size_, statistics_),
+               team),
       views_(views_of(options)),
       keep_predictions_(options.predictions),
-      seen_(views_.size() > 1 ? kBatch * image_.size() : 0),
-      logits_(kBatch * classes_),
-      predictions_(kBatch) {}
+      seen_(views_.size() > 1 ? batch_size_ * image_.size() : 0),
+      logits_(batch_size_ * classes_),
+      predictions_(batch_size_) {}
 
 std::size_t EvaluationSet::batches() const {
-  return (samples.size() + kBatch - 1) / kBatch;
+  return (samples.size() + batch_size() - 1) / batch_size();
 }
 
 Range EvaluationSet::samples_of(Range of_batches) const {
-  return {std::min(samples.size(), of_batches.begin * kBatch),
-          std::min(samples.size(), of_batches.end * kBatch)};
+  return {std::min(samples.size(), of_batches.begin * batch_size()),
+          std::min(samples.size(), of_batches.end * batch_size())};
 }
 
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
@@ -114,16 +125,20 @@ EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights
 
 EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
                                    const Weights& weights) {
+  check(set.input() == image_ && set.data.classes.size() == classes_,
+        "a set is of the model's images and classes");
   std::ranges::copy(weights.statistics.numbers(), statistics_.data());
   EvaluationPart part{.batches = {}, .matrix = ConfusionMatrix(set.data.classes)};
   if (batches.size() == 0) return part;
   const Range range = set.samples_of(batches);
   std::span samples = std::span(set.samples).subspan(range.begin, range.size());
-  Loader loader(
-      set.data, {samples.begin(), samples.end()},
-      {.batch_size = kBatch, .shuffle = false, .normalization = set.normalization});
+  Loader loader(set.data, {samples.begin(), samples.end()},
+                {.batch_size = batch_size_,
+                 .shuffle = false,
+                 .normalization = set.normalization,
+                 .image = image_});
   loader.start_epoch(0);
-  const Images images = {set.data, PixelTables(set.data.shape, set.normalization)};
+  SampleImages images(set.data, set.normalization, image_);
   while (const Batch* batch = loader.next()) {
     const std::span of_batch = samples.first(batch->count);
     part.batches.push_back(views_.size() > 1
@@ -147,14 +162,13 @@ LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
 
 LossSum Evaluator::mean_of_views(const Batch& batch,
                                  std::span<const std::uint32_t> samples,
-                                 const Images& images, const FlatBuffer& values) {
+                                 SampleImages& images, const FlatBuffer& values) {
   const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
   PassListener no_listener;
   for (const auto& [view, weight] : views_) {
     for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
-      images.pixels.write(images.data.image(samples[i]), view,
-                          seen.data() + i * image_.size());
+      images.write(samples[i], view, seen.data() + i * image_.size());
     }
     const std::span<const float> shown = view == View{} ? batch.images : seen;
     network_.forward({shown, batch.labels}, values, {}, no_listener);

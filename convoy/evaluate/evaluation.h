@@ -9,13 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
 #include "convoy/loader/loader.h"
-#include "convoy/loader/pixels.h"
+#include "convoy/loader/sample_images.h"
 #include "convoy/network/network.h"
 #include "convoy/report/classification.h"
 #include "convoy/system/thread_team.h"
@@ -48,12 +49,22 @@ struct EvaluationPart {
   std::vector<Prediction> predictions{};
 };
 
+/// Samples of a batch: 256, or fewer of large images or many classes, whose numbers would
+/// take much memory.
+std::size_t evaluation_batch_size(Shape image, std::size_t classes);
+
 /// What is evaluated: samples of a dataset, normalised, in batches of a fixed size.
 struct EvaluationSet {
   const Dataset& data;
   std::vector<std::uint32_t> samples;
   Normalization normalization;
+  /// The model's input, to which images are resized; none: as the dataset has them.
+  std::optional<Shape> image{};
 
+  Shape input() const { return image.value_or(data.shape); }
+  std::size_t batch_size() const {
+    return evaluation_batch_size(input(), data.classes.size());
+  }
   std::size_t batches() const;
   /// Returns the samples of some of the batches, as indices into the set.
   Range samples_of(Range of_batches) const;
@@ -84,6 +95,7 @@ class Evaluator {
   Evaluator(const Model& model, const Layout& layout, const EvaluationOptions& options,
             ThreadTeam& team);
 
+  /// Requires: the set's input and classes are the model's.
   EvaluationResult run(const EvaluationSet& set, const Weights& weights);
 
   /// Evaluates only some of the set's batches, by number.
@@ -94,24 +106,18 @@ class Evaluator {
   std::size_t bytes() const;
 
  private:
-  /// Makes views of images.
-  struct Images {
-    const Dataset& data;
-    PixelTables pixels;
-  };
-
   LossSum plain(const Batch& batch, const FlatBuffer& values);
   LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
-                        const Images& images, const FlatBuffer& values);
+                        SampleImages& images, const FlatBuffer& values);
   void add_logits(std::size_t samples, double factor);
   std::span<const double> logits_of(std::size_t sample) const;
   void note(const Batch& batch, std::span<const std::uint32_t> samples,
             EvaluationPart& part) const;
 
   FlatBuffer statistics_;  // copy of the statistics in use, for the network
-  Network network_;
   Shape image_;
-  std::size_t classes_;
+  std::size_t classes_, batch_size_;
+  Network network_;
   std::vector<WeightedView> views_;
   bool keep_predictions_;
   std::vector<float> seen_;                // a batch of images in one view

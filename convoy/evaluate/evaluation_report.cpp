@@ -56,10 +56,10 @@ std::string evaluation_text(const EvaluationResult& result) {
          confused_pairs_table(result.matrix);
 }
 
-std::string result_line(const EvaluationResult& result) {
+std::string result_line(const EvaluationResult& result, std::string_view split) {
   const LossSum& sum = result.sum;
-  return fmt::format("test accuracy {:.2f} % ({}/{}), loss {:.4f}", 100 * sum.accuracy(),
-                     sum.correct, sum.samples, sum.mean_loss());
+  return fmt::format("{} accuracy {:.2f} % ({}/{}), loss {:.4f}", split,
+                     100 * sum.accuracy(), sum.correct, sum.samples, sum.mean_loss());
 }
 
 std::string shares_text(const EvaluationResult& result) {

@@ -18,8 +18,8 @@ namespace convoy {
 /// Top-5 accuracy is included only for more than five classes; for fewer it is always 1.
 std::string evaluation_text(const EvaluationResult& result);
 
-/// Formats as "test accuracy 87.21 % (8721/10000), loss 0.3810".
-std::string result_line(const EvaluationResult& result);
+/// Formats as "test accuracy 87.21 % (8721/10000), loss 0.3810", with the split's name.
+std::string result_line(const EvaluationResult& result, std::string_view split = "test");
 
 /// Lists what each rank evaluated, and that it adds up; empty for one rank.
 std::string shares_text(const EvaluationResult& result);

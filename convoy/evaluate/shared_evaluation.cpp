@@ -60,12 +60,11 @@ void add_predictions(Comm& comm, const EvaluationSet& set, std::vector<Predictio
 }
 
 ConfusionMatrix sum_of_matrices(Comm& comm, const ConfusionMatrix& own) {
-  const std::vector<std::uint64_t> all = gathered(comm, own.counts());
+  const std::vector<std::uint64_t> all = gathered(comm, own.numbers());
   ConfusionMatrix sum(own.classes());
-  const auto classes = static_cast<std::size_t>(own.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t cell = i % (classes * classes);
-    sum.add(static_cast<int>(cell / classes), static_cast<int>(cell % classes), all[i]);
+  const std::size_t size = own.numbers().size();
+  for (std::size_t begin = 0; begin < all.size(); begin += size) {
+    sum.add_numbers(std::span(all).subspan(begin, size));
   }
   return sum;
 }

@@ -11,30 +11,33 @@
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
 #include "convoy/loader/normalization.h"
-#include "convoy/loader/pixels.h"
+#include "convoy/loader/sample_images.h"
 
 namespace convoy {
 
-/// Several threads may use it at once.
+/// For one thread.
 class BatchFiller {
  public:
-  /// Borrows the dataset. The seed is that of the augmentation. Requires: the
-  /// normalization fits the images; standard deviations are above 0.
-  BatchFiller(const Dataset& data, const Normalization& normalization,
+  /// Images of this shape, to which the dataset's are resized before they are augmented.
+  /// Borrows the dataset. The seed is that of the augmentation. Requires: what
+  /// SampleImages does.
+  BatchFiller(const Dataset& data, const Normalization& normalization, Shape shape,
               Augmentation augmentation, std::uint64_t seed)
       : data_(data),
-        pixels_(data.shape, normalization),
+        images_(data, normalization, shape),
         augmentation_(augmentation),
         seed_(seed) {}
+
+  Shape shape() const { return images_.shape(); }
 
   /// Writes images, [sample][channel][row][column], normalised, and labels. Allocates
   /// nothing. Requires: buffers for all samples; samples < data.size().
   void fill(int epoch, std::span<const std::uint32_t> samples, std::span<float> images,
-            std::span<std::int32_t> labels) const;
+            std::span<std::int32_t> labels);
 
  private:
   const Dataset& data_;
-  PixelTables pixels_;
+  SampleImages images_;
   Augmentation augmentation_;
   std::uint64_t seed_;
 };

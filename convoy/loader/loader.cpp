@@ -61,8 +61,9 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
       order_(order_of(data, std::move(samples), options)),
       batch_size_(std::min(options.batch_size, order_.size())),
       batches_((order_.size() + batch_size_ - 1) / batch_size_),
-      filler_(data, options.normalization, options.augmentation, options.seed),
-      image_size_(data.shape.size()),
+      filler_(data, options.normalization, options.image.value_or(data.shape),
+              options.augmentation, options.seed),
+      image_size_(filler_.shape().size()),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
   const std::size_t most = part_.samples(batch_size_).size();
   for (Slot& slot : ring_) {

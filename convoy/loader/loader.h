@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -54,6 +55,9 @@ struct LoaderOptions {
   Partition partition =
       Partition::iid;  // unless iid, each micro-batch has its own part of the samples
   Normalization normalization{};
+  /// The shape of a batch's images, to which the dataset's are resized before they are
+  /// augmented; none: as the dataset has them.
+  std::optional<Shape> image{};
   Augmentation augmentation = Augmentation::none;
   int ahead = 2;  // prefetched batches, at least 1
 };

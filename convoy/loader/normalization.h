@@ -12,8 +12,8 @@
 
 namespace convoy {
 
-/// A byte b of channel c becomes (b / 255 - mean) / std, with the moments of the channel
-/// or of all channels together.
+/// A byte b of channel c becomes (b / 255 - mean) / std, a float x becomes
+/// (x - mean) / std, with the moments of the channel or of all channels.
 struct Normalization {
   /// One for all channels, or one per channel.
   std::vector<PixelMoments> moments = {{.mean = 0, .deviation = 1}};

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -17,6 +17,9 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kPairsInJson = 100;
+
+// What is counted of a class where pairs of classes are not.
+constexpr std::size_t kCorrect = 0, kTrue = 1, kPredicted = 2, kNumbersOfClass = 3;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -106,6 +109,14 @@ std::string report_row(const ClassScores& scores, std::size_t width, int digits)
                      scores.recall, digits, scores.f1, digits, scores.support);
 }
 
+std::string report_rows(const ConfusionMatrix& matrix, std::size_t width, int digits) {
+  std::string text;
+  for (const ClassScores& scores : matrix.scores()) {
+    text += report_row(scores, width, digits);
+  }
+  return text;
+}
+
 /// Makes a table with the column heads `heads` and one row per class. Empty if it is too
 /// wide.
 std::string matrix_text(const ConfusionMatrix& matrix,
@@ -148,7 +159,19 @@ nlohmann::ordered_json scores_json(const ClassScores& scores) {
           {"support", scores.support}};
 }
 
+nlohmann::ordered_json rows_json(const ConfusionMatrix& matrix) {
+  if (!matrix.has_pairs()) return nullptr;
+  auto rows = nlohmann::ordered_json::array();
+  const auto size = static_cast<std::size_t>(matrix.size());
+  for (std::size_t truth = 0; truth < size; ++truth) {
+    const auto row = matrix.counts().subspan(truth * size, size);
+    rows.push_back(std::vector<std::uint64_t>(row.begin(), row.end()));
+  }
+  return rows;
+}
+
 nlohmann::ordered_json pairs_json(const ConfusionMatrix& matrix) {
+  if (!matrix.has_pairs()) return nullptr;
   auto list = nlohmann::ordered_json::array();
   for (const ConfusedPair& pair : matrix.most_confused(kPairsInJson)) {
     list.push_back({{"true", matrix.classes()[pair.truth]},
@@ -173,28 +196,53 @@ std::string displayable(std::string_view text) {
 }
 
 ConfusionMatrix::ConfusionMatrix(std::vector<std::string> classes)
-    : classes_(std::move(classes)), counts_(classes_.size() * classes_.size()) {
+    : classes_(std::move(classes)),
+      numbers_(classes_.size() * (has_pairs() ? classes_.size() : kNumbersOfClass)) {
   for (std::string& name : classes_) name = displayable(name);
+}
+
+std::size_t ConfusionMatrix::at(int label) const {
+  check(0 <= label && label < size(), "a class is one of the classes");
+  return static_cast<std::size_t>(label) * kNumbersOfClass;
 }
 
 std::size_t ConfusionMatrix::at(int truth, int predicted) const {
   check(0 <= truth && truth < size(), "a true class is one of the classes");
   check(0 <= predicted && predicted < size(), "a predicted class is one of the classes");
+  check(has_pairs(), "pairs of so many classes are not counted");
   return static_cast<std::size_t>(truth) * classes_.size() +
          static_cast<std::size_t>(predicted);
 }
 
 void ConfusionMatrix::add(int truth, int predicted, std::uint64_t times) {
-  counts_[at(truth, predicted)] += times;
+  if (has_pairs()) {
+    numbers_[at(truth, predicted)] += times;
+    return;
+  }
+  numbers_[at(truth) + kTrue] += times;
+  numbers_[at(predicted) + kPredicted] += times;
+  if (truth == predicted) numbers_[at(truth) + kCorrect] += times;
+}
+
+std::span<const std::uint64_t> ConfusionMatrix::counts() const {
+  check(has_pairs(), "pairs of so many classes are not counted");
+  return numbers_;
+}
+
+void ConfusionMatrix::add_numbers(std::span<const std::uint64_t> numbers) {
+  check(numbers.size() == numbers_.size(), "matrices of the same classes are added");
+  std::ranges::transform(numbers, numbers_, numbers_.begin(), std::plus());
 }
 
 std::uint64_t ConfusionMatrix::total() const {
-  return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+  std::uint64_t sum = 0;
+  for (int label = 0; label < size(); ++label) sum += true_count(label);
+  return sum;
 }
 
 std::uint64_t ConfusionMatrix::correct() const {
   std::uint64_t sum = 0;
-  for (int label = 0; label < size(); ++label) sum += count(label, label);
+  for (int label = 0; label < size(); ++label) sum += correct_count(label);
   return sum;
 }
 
@@ -202,13 +250,19 @@ double ConfusionMatrix::accuracy() const {
   return ratio(static_cast<double>(correct()), static_cast<double>(total()));
 }
 
+std::uint64_t ConfusionMatrix::correct_count(int label) const {
+  return has_pairs() ? count(label, label) : numbers_[at(label) + kCorrect];
+}
+
 std::uint64_t ConfusionMatrix::true_count(int label) const {
+  if (!has_pairs()) return numbers_[at(label) + kTrue];
   std::uint64_t sum = 0;
   for (int predicted = 0; predicted < size(); ++predicted) sum += count(label, predicted);
   return sum;
 }
 
 std::uint64_t ConfusionMatrix::predicted_count(int label) const {
+  if (!has_pairs()) return numbers_[at(label) + kPredicted];
   std::uint64_t sum = 0;
   for (int truth = 0; truth < size(); ++truth) sum += count(truth, label);
   return sum;
@@ -217,7 +271,7 @@ std::uint64_t ConfusionMatrix::predicted_count(int label) const {
 std::vector<ClassScores> ConfusionMatrix::scores() const {
   std::vector<ClassScores> scores;
   for (int label = 0; label < size(); ++label) {
-    const auto right = static_cast<double>(count(label, label));
+    const auto right = static_cast<double>(correct_count(label));
     const std::uint64_t support = true_count(label);
     const double precision = ratio(right, static_cast<double>(predicted_count(label)));
     const double recall = ratio(right, static_cast<double>(support));
@@ -242,6 +296,7 @@ ClassScores ConfusionMatrix::weighted_average() const {
 
 std::vector<ConfusedPair> ConfusionMatrix::most_confused(std::size_t limit) const {
   std::vector<ConfusedPair> pairs;
+  if (!has_pairs()) return pairs;
   for (int truth = 0; truth < size(); ++truth) {
     const auto support = static_cast<double>(true_count(truth));
     for (int predicted = 0; predicted < size(); ++predicted) {
@@ -260,8 +315,9 @@ std::string classification_report(const ConfusionMatrix& matrix, int digits) {
   const std::size_t width = std::max(widest(matrix.classes()), weighted.name.size());
   std::string text = fmt::format("{:>{}}  {:>9} {:>9} {:>9} {:>9}\n\n", "", width,
                                  "precision", "recall", "f1-score", "support");
-  for (const ClassScores& scores : matrix.scores())
-    text += report_row(scores, width, digits);
+  text += matrix.has_pairs() ? report_rows(matrix, width, digits)
+                             : fmt::format("{} classes, too many for a row each\n",
+                                           with_commas(matrix.size()));
   // Computed as F1, whose last bit may differ from that of the plain quotient.
   const double accuracy = harmonic_mean(matrix.accuracy(), matrix.accuracy());
   text += fmt::format("\n{:>{}}  {:>9} {:>9} {:>9.{}f} {:>9}\n", "accuracy", width, "",
@@ -272,6 +328,10 @@ std::string classification_report(const ConfusionMatrix& matrix, int digits) {
 
 std::string confusion_table(const ConfusionMatrix& matrix) {
   if (matrix.size() == 0) return "no classes\n";
+  if (!matrix.has_pairs()) {
+    return fmt::format("{} classes, too many for a confusion matrix (at most {})\n",
+                       with_commas(matrix.size()), with_commas(kMostClassesInMatrix));
+  }
   for (const std::string& text : {matrix_text(matrix, matrix.classes(), matrix.classes()),
                                   numbered_matrix_text(matrix)}) {
     if (!text.empty()) return text;
@@ -280,6 +340,7 @@ std::string confusion_table(const ConfusionMatrix& matrix) {
 }
 
 std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limit) {
+  if (!matrix.has_pairs()) return "most confused: not counted\n";
   const std::vector<ConfusedPair> pairs = matrix.most_confused(limit);
   if (pairs.empty()) return "most confused: none, every prediction was right\n";
   std::vector<std::string> names;
@@ -300,15 +361,9 @@ std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limi
 }
 
 nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
-  nlohmann::ordered_json classes = nlohmann::ordered_json::array(),
-                         rows = nlohmann::ordered_json::array();
+  auto classes = nlohmann::ordered_json::array();
   for (const ClassScores& scores : matrix.scores())
     classes.push_back(scores_json(scores));
-  const auto size = static_cast<std::size_t>(matrix.size());
-  for (std::size_t truth = 0; truth < size; ++truth) {
-    const auto row = matrix.counts().subspan(truth * size, size);
-    rows.push_back(std::vector<std::uint64_t>(row.begin(), row.end()));
-  }
   return {{"accuracy", matrix.accuracy()},
           {"correct", matrix.correct()},
           {"total", matrix.total()},
@@ -316,7 +371,7 @@ nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix) {
           {"macro_average", scores_json(matrix.macro_average())},
           {"weighted_average", scores_json(matrix.weighted_average())},
           {"most_confused", pairs_json(matrix)},
-          {"confusion_matrix", std::move(rows)}};
+          {"confusion_matrix", rows_json(matrix)}};
 }
 
 }  // namespace convoy

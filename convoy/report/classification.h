@@ -9,7 +9,9 @@
 //     true  cat     8    2       recall    of dog = 7 / (3 + 7), of its row
 //           dog     3    7       F1               = their harmonic mean
 //
-// A quotient with denominator 0 is 0.
+// A quotient with denominator 0 is 0. With more than kMostClassesInMatrix classes the
+// counts of pairs would take too much memory and are not kept: the scores of classes are
+// still exact, but there is no matrix and no list of confused pairs.
 
 #pragma once
 
@@ -44,6 +46,8 @@ struct ConfusedPair {
   double share;  // of the samples whose true class is `truth`
 };
 
+inline constexpr int kMostClassesInMatrix = 1000;
+
 class ConfusionMatrix {
  public:
   /// All counts are zero. Names are stored as displayable() returns them.
@@ -55,12 +59,20 @@ class ConfusionMatrix {
   /// Counts `times` samples. Requires: both are classes, 0 <= class < size().
   void add(int truth, int predicted, std::uint64_t times = 1);
 
+  /// Whether it counts pairs of classes.
+  bool has_pairs() const { return size() <= kMostClassesInMatrix; }
+
+  /// Requires: has_pairs().
   std::uint64_t count(int truth, int predicted) const {
-    return counts_[at(truth, predicted)];
+    return numbers_[at(truth, predicted)];
   }
 
-  /// All counts, one row per true class.
-  std::span<const std::uint64_t> counts() const { return counts_; }
+  /// All counts, one row per true class. Requires: has_pairs().
+  std::span<const std::uint64_t> counts() const;
+
+  /// Everything that was counted; add_numbers() of a matrix of the same classes adds it.
+  std::span<const std::uint64_t> numbers() const { return numbers_; }
+  void add_numbers(std::span<const std::uint64_t> numbers);
 
   std::uint64_t total() const;
   std::uint64_t correct() const;
@@ -69,6 +81,8 @@ class ConfusionMatrix {
   /// Samples of a class; samples predicted as a class.
   std::uint64_t true_count(int label) const;
   std::uint64_t predicted_count(int label) const;
+  /// Both.
+  std::uint64_t correct_count(int label) const;
 
   /// Scores by class.
   std::vector<ClassScores> scores() const;
@@ -78,18 +92,22 @@ class ConfusionMatrix {
   ClassScores macro_average() const;
   ClassScores weighted_average() const;
 
-  /// At most `limit` pairs of different classes, those with the highest count first.
+  /// At most `limit` pairs of different classes, those with the highest count first;
+  /// none unless has_pairs().
   std::vector<ConfusedPair> most_confused(std::size_t limit) const;
 
  private:
   std::size_t at(int truth, int predicted) const;
+  std::size_t at(int label) const;
 
   std::vector<std::string> classes_;
-  std::vector<std::uint64_t> counts_;
+  /// [truth][predicted]; or without pairs: [class][correct, true, predicted].
+  std::vector<std::uint64_t> numbers_;
 };
 
 /// One row per class, accuracy, the two averages: byte for byte the text of
-/// scikit-learn's classification_report(labels=all classes, zero_division=0).
+/// scikit-learn's classification_report(labels=all classes, zero_division=0). Of more
+/// than kMostClassesInMatrix classes a line stands for their rows.
 std::string classification_report(const ConfusionMatrix& matrix, int digits = 3);
 
 /// The matrix as text, at most 100 columns wide; if there are too many classes for that,
@@ -101,7 +119,8 @@ std::string confused_pairs_table(const ConfusionMatrix& matrix, std::size_t limi
 
 /// {"accuracy", "correct", "total", "classes": [{"name", "precision", "recall", "f1",
 /// "support"}], "macro_average", "weighted_average", "most_confused": [{"true",
-/// "predicted", "count", "share"}], at most 100, "confusion_matrix": rows of counts}
+/// "predicted", "count", "share"}], at most 100, "confusion_matrix": rows of counts}; the
+/// last two are null without has_pairs().
 nlohmann::ordered_json classification_json(const ConfusionMatrix& matrix);
 
 }  // namespace convoy

@@ -27,6 +27,7 @@ namespace convoy {
 
 CONVOY_CHOICE(PartitionChoice, iid, shared, labels, labels_unscaled)
 CONVOY_CHOICE(NormalizeChoice, all, channel, fixed)
+CONVOY_CHOICE(PixelChoice, uint8, float32)
 CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate)
 CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
 CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,

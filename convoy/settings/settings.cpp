@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "convoy/base/text.h"
 #include "convoy/s3/location.h"
@@ -79,6 +80,33 @@ void check_normalization(const DataSettings& data, const SettingOrigins& origins
        .expected = "data.mean and data.std with one number each for all channels, "
                    "or one for each",
        .hint = ""});
+}
+
+void check_split(const DataSettings& data, const SettingOrigins& origins) {
+  if (data.split.empty()) return;
+  const auto refuse = [&](const std::string& found, const std::string& expected,
+                          const std::string& hint) {
+    throw settings_error({.where = origin(origins, "data.split"),
+                          .found = found,
+                          .expected = expected,
+                          .hint = hint});
+  };
+  Numbers sizes = data.split;
+  const bool whole =
+      std::ranges::all_of(sizes, [](double size) { return size == std::floor(size); });
+  if (sizes.size() != 3 || !whole || sizes[0] < 1 || sizes[2] < 1) {
+    refuse(value_text(&sizes),
+           "three whole numbers: training samples (from 1), validation samples (from 0), "
+           "test samples (from 1)",
+           "data.split=45000,5000,10000, for example");
+  }
+  for (const auto& [name, fraction, usual] :
+       {std::tuple("data.val_fraction", data.val_fraction, 0.0),
+        std::tuple("data.train_fraction", data.train_fraction, 1.0)}) {
+    if (fraction == usual) continue;
+    refuse(fmt::format("{} with {}={}", value_text(&sizes), name, fraction),
+           "sizes or fractions, not both", fmt::format("leave {} out", name));
+  }
 }
 
 void check_schedule(const Settings& settings, const SettingOrigins& origins) {
@@ -239,6 +267,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_microbatches(settings.train, origins);
   check_upload(settings.checkpoint, origins);
   check_normalization(settings.data, origins);
+  check_split(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
   check_averages(settings.train, origins);

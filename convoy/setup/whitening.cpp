@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "convoy/base/error.h"
-#include "convoy/loader/pixels.h"
 
 namespace convoy {
 namespace {
@@ -55,13 +54,11 @@ class PatchSums {
   double count_ = 0;
 };
 
-Eigen::MatrixXd patch_covariance(const Dataset& data, const Normalization& normalization,
-                                 int kernel) {
-  const PixelTables pixels(data.shape, normalization);
-  PatchSums sums(data.shape, kernel);
-  std::vector<float> image(data.shape.size());
-  for (std::size_t i = 0; i < std::min(kImages, data.size()); ++i) {
-    pixels.write(data.image(i), View{}, image.data());
+Eigen::MatrixXd patch_covariance(SampleImages& images, int kernel) {
+  PatchSums sums(images.shape(), kernel);
+  std::vector<float> image(images.shape().size());
+  for (std::size_t i = 0; i < std::min(kImages, images.size()); ++i) {
+    images.write(i, View{}, image.data());
     sums.add(image);
   }
   return sums.mean();
@@ -78,12 +75,12 @@ SegmentId first_convolution(const Layout& layout) {
                     .hint = "leave train.whiten out"});
 }
 
-void whiten(const Dataset& data, const Normalization& normalization, const Layout& layout,
-            SegmentId convolution, FlatBuffer& values) {
+void whiten(SampleImages images, const Layout& layout, SegmentId convolution,
+            FlatBuffer& values) {
   const Segment& segment = layout.segment(convolution);
   const auto kernel = static_cast<int>(segment.shape[3]);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-      patch_covariance(data, normalization, kernel));
+      patch_covariance(images, kernel));
   const Eigen::Index size = solver.eigenvalues().size();  // in rising order
   const auto filters = static_cast<Eigen::Index>(segment.shape[0]) / 2;
   float* filter = values.view(segment.range).data();

@@ -11,8 +11,7 @@
 
 #include <cstdint>
 
-#include "convoy/data/dataset.h"
-#include "convoy/loader/normalization.h"
+#include "convoy/loader/sample_images.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/layout.h"
 
@@ -24,7 +23,7 @@ SegmentId first_convolution(const Layout& layout);
 
 /// Sets the whitening filters of the segment, a convolution of the images themselves.
 /// Filters beyond twice the numbers in a patch keep their values.
-void whiten(const Dataset& data, const Normalization& normalization, const Layout& layout,
-            SegmentId convolution, FlatBuffer& values);
+void whiten(SampleImages images, const Layout& layout, SegmentId convolution,
+            FlatBuffer& values);
 
 }  // namespace convoy

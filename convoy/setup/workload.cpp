@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
+#include "convoy/loader/split_anew.h"
 #include "convoy/models/models.h"
 #include "convoy/setup/whitening.h"
 #include "convoy/system/cpu.h"
@@ -25,7 +26,21 @@ DataOptions data_options(const Settings& settings) {
   options.synthetic.test_count = synthetic.test_count;
   options.synthetic.noise = synthetic.noise;
   options.synthetic.seed = settings.train.seed;
+  options.synthetic.floats = synthetic.dtype == PixelChoice::float32;
   return options;
+}
+
+/// What the model takes: the dataset's images, resized or not.
+Shape input_shape(const Settings& settings, const Dataset& data) {
+  if (settings.data.resize == 0) return data.shape;
+  return {data.shape.channels, settings.data.resize, settings.data.resize};
+}
+
+SplitSizes split_sizes(const DataSettings& data) {
+  const auto size = [&](std::size_t i) {
+    return static_cast<std::size_t>(data.split[i]);
+  };
+  return {.train = size(0), .validation = size(1), .test = size(2)};
 }
 
 void check_batch_size(const Settings& settings, std::size_t samples) {
@@ -147,16 +162,32 @@ Workload load_workload(const Settings& settings) {
   work.samples = split_of(settings, work.data.train);
   work.normalization = choose_normalization(settings.data, work.data.train);
   static_cast<LaidOutModel&>(work) =
-      lay_out(make_model(settings.model.name, work.data.train.shape,
+      lay_out(make_model(settings.model.name, input_shape(settings, work.data.train),
                          static_cast<int>(work.data.train.classes.size())));
   return work;
 }
 
+EvaluationSet evaluation_set(const Workload& work, std::string_view split) {
+  EvaluationSet set =
+      all_of(split == "test" ? work.data.test : work.data.train, work.normalization);
+  if (split == "train") set.samples = work.samples.train;
+  if (split == "val") set.samples = work.samples.validation;
+  set.image = work.model.input;
+  return set;
+}
+
+SampleImages training_images(const Workload& work) {
+  return {work.data.train, work.normalization, work.model.input};
+}
+
 DataPair load_data_pair(const Settings& settings) {
-  return load_data(data_options(settings));
+  DataPair data = load_data(data_options(settings));
+  if (settings.data.split.empty()) return data;
+  return split_anew(data, split_sizes(settings.data), settings.data.split_seed);
 }
 
 Split split_of(const Settings& settings, const Dataset& train) {
+  if (!settings.data.split.empty()) return in_order(split_sizes(settings.data));
   return split_samples(train.size(), {.train_fraction = settings.data.train_fraction,
                                       .val_fraction = settings.data.val_fraction,
                                       .seed = settings.train.seed});
@@ -303,6 +334,7 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
           .seed = settings.train.seed,
           .partition = partition_of_microbatches(settings),
           .normalization = work.normalization,
+          .image = work.model.input,
           .augmentation = augmentation_of(settings.train.augment)};
 }
 

@@ -7,12 +7,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoy/data/dataset.h"
 #include "convoy/evaluate/evaluation.h"
 #include "convoy/loader/loader.h"
 #include "convoy/loader/partition.h"
+#include "convoy/loader/sample_images.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/clip_norm.h"
@@ -38,7 +40,14 @@ struct Workload : LaidOutModel {
 /// Loads the data and builds the model. Throws InputError.
 Workload load_workload(const Settings& settings);
 
-/// Loads only the data of load_workload().
+/// Returns the samples of a split, "train", "val" or "test", as the model reads them.
+EvaluationSet evaluation_set(const Workload& work, std::string_view split);
+
+/// Returns the images of data.train, as the model reads them. Borrows the data.
+SampleImages training_images(const Workload& work);
+
+/// Loads only the data of load_workload(). With data.split, the training set holds the
+/// new training samples and then those of the validation set.
 DataPair load_data_pair(const Settings& settings);
 Split split_of(const Settings& settings, const Dataset& train);
 

@@ -45,11 +45,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
                parts.rig.optimizer(),
                parts.rig.clip()},
               parts.rig.team()),
-      filler_(parts.work.data.train, parts.work.normalization,
+      filler_(parts.work.data.train, parts.work.normalization, parts.work.model.input,
               loader_options(parts.settings, parts.work, {}).augmentation,
               parts.settings.train.seed),
       images_(static_cast<std::size_t>(parts.settings.train.batch_size) *
-              parts.work.data.train.shape.size()),
+              filler_.shape().size()),
       labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
       times_(parts.settings.sim, sample_seconds(parts.settings, parts.work.model),
              parts.settings.train.seed),
@@ -121,7 +121,7 @@ BatchShare SimulatedServer::batch(int worker, std::uint64_t sequence) {
   const auto size = static_cast<std::size_t>(parts_.settings.train.batch_size);
   const std::size_t first = place.batch * size;
   const std::size_t count = std::min(size, one.order.size() - first);
-  const auto images = images_.span().first(count * parts_.work.data.train.shape.size());
+  const auto images = images_.span().first(count * filler_.shape().size());
   const auto labels = labels_.span().first(count);
   filler_.fill(place.epoch, std::span(one.order).subspan(first, count), images, labels);
   return Samples{images, labels};

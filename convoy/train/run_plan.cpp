@@ -59,7 +59,7 @@ std::string memory_lines(const TrainingParts& parts) {
       human_bytes(buffer), human_bytes(memory.gradients),
       human_bytes(slots * memory.slot.value_or(buffer) + averages),
       human_bytes(memory.activations), human_bytes(parts.evaluator.bytes()),
-      human_bytes(data.train.images.size() + data.test.images.size()));
+      human_bytes(data.train.images.memory_bytes() + data.test.images.memory_bytes()));
 }
 
 }  // namespace

@@ -227,12 +227,8 @@ void TrainingLoop::average_epoch() {
 
 EvaluationResult TrainingLoop::evaluate(std::string_view split) {
   const Stopwatch watch(clock());
-  const Workload& work = parts_.work;
   parts_.updates->synchronize();
-  const EvaluationSet set =
-      split == "val"
-          ? EvaluationSet{work.data.train, work.samples.validation, work.normalization}
-          : all_of(work.data.test, work.normalization);
+  const EvaluationSet set = evaluation_set(parts_.work, split);
   EvaluationResult result =
       convoy::evaluate(set, parts_.weights(), parts_.evaluator, parts_.comm);
   summary_.add_evaluating(watch.seconds());

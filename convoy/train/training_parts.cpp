@@ -29,8 +29,8 @@ TrainingParts::TrainingParts(const Settings& chosen, Comm& ranks,
 void TrainingParts::set_first_values() {
   rig.initialize(settings.train.seed);
   if (settings.train.whiten) {
-    whiten(work.data.train, work.normalization, work.layout,
-           first_convolution(work.layout), rig.values());
+    whiten(training_images(work), work.layout, first_convolution(work.layout),
+           rig.values());
   }
   if (settings.model.init.empty() || resumes_from_checkpoint(settings)) return;
   initial = load_initial_weights(

@@ -239,5 +239,37 @@ TEST_F(EvalCommand, TakesModelAndDataFromACheckpointThatStandsAlone) {
   expect_as_summary(read_json(alone / "eval.json"));
 }
 
+TEST_F(EvalCommand, EvaluatesTheSplitItIsAskedFor) {
+  const fs::path split = train("split", {"data.split=80,20,33"});
+  const json summary = read_json(split / "summary.json");
+  for (const auto& [name, samples] :
+       {std::pair{"train", 80}, std::pair{"val", 20}, std::pair{"test", 33}}) {
+    const CommandResult result = convoy({"eval", split.string(), "--split", name});
+    ASSERT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(std::string("\n") + name + " accuracy "));
+    const json found = read_json(split / "eval.json");
+    EXPECT_EQ(found.at("split"), name);
+    EXPECT_EQ(found.at("total"), samples);
+    if (std::string(name) == "test") {
+      EXPECT_EQ(found.at("loss"), summary.at("test").at("loss"));
+    }
+  }
+}
+
+TEST_F(EvalCommand, RefusesAValidationSetThatTheRunHasNot) {
+  expect_refused(convoy({"eval", run.string(), "--split", "val"}), 78,
+                 {"--split val", "no samples", "data.split"});
+}
+
+TEST_F(EvalCommand, OfManyClassesWritesNoMatrix) {
+  const fs::path many = train("many", {"data.synthetic.classes=1500", "model=mlp6"});
+  const CommandResult result = convoy({"eval", many.string()});
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1,500 classes, too many for a confusion matrix"));
+  EXPECT_TRUE(read_json(many / "eval.json").at("confusion_matrix").is_null());
+  EXPECT_FALSE(fs::exists(many / "confusion.png"));
+}
+
 }  // namespace
 }  // namespace convoy

@@ -55,15 +55,16 @@ TEST_F(Cifar, ReadsFilesOneAfterTheOther) {
 
   EXPECT_EQ(data.shape, kColourShape);
   EXPECT_THAT(data.labels, ElementsAre(2, 0, 1));
-  EXPECT_EQ(text_of(data.images), text_of(first.images) + text_of(second.images));
+  EXPECT_EQ(text_of(data.images.bytes()),
+            text_of(first.images.bytes()) + text_of(second.images.bytes()));
 }
 
 TEST_F(Cifar, ReadsGzipFiles) {
   write_cifar("one.gz", gzip(cifar_file(first)));
   write_cifar("two", cifar_file(second));
 
-  EXPECT_EQ(text_of(read_cifar_file().images),
-            text_of(first.images) + text_of(second.images));
+  EXPECT_EQ(text_of(read_cifar_file().images.bytes()),
+            text_of(first.images.bytes()) + text_of(second.images.bytes()));
 }
 
 TEST_F(Cifar, TakesTheFineLabelOfTwo) {

@@ -72,13 +72,14 @@ class ColourData : public testing::Test {
     publish(folder, binary.test[0], cifar_file(test));
   }
 
-  static std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
-    return {bytes.begin(), bytes.end()};
+  template <class Number>
+  static std::vector<Number> copy(std::span<const Number> numbers) {
+    return {numbers.begin(), numbers.end()};
   }
 
   Dataset part(std::size_t begin, std::size_t count) const {
     return {.shape = train.shape,
-            .images = copy(train.images.subspan(begin * 3072, count * 3072)),
+            .images = copy(train.images.bytes().subspan(begin * 3072, count * 3072)),
             .labels = copy(train.labels.subspan(begin, count))};
   }
 
@@ -286,10 +287,12 @@ TEST_F(ColourData, HasToHaveItsKnownSamples) {
 TEST_F(ColourData, KnowsItsSamplesInAnyOrder) {
   Dataset turned = part(10, 10);
   const Dataset first = part(0, 10);
-  const std::string images = text_of(turned.images) + text_of(first.images);
-  const std::string labels = text_of(turned.labels) + text_of(first.labels);
+  const std::string images =
+      text_of(turned.images.bytes()) + text_of(first.images.bytes());
+  std::vector<std::int32_t> labels(turned.labels.begin(), turned.labels.end());
+  labels.insert(labels.end(), first.labels.begin(), first.labels.end());
   turned.images = std::vector<std::uint8_t>(images.begin(), images.end());
-  turned.labels = std::vector<std::uint8_t>(labels.begin(), labels.end());
+  turned.labels = labels;
 
   EXPECT_NE(turned.images, train.images);
   EXPECT_EQ(samples_digest(turned), samples_digest(train));

@@ -17,6 +17,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/data/dataset.h"
+#include "convoy/data/labels.h"
 #include "convoy/data/source.h"
 #include "convoy/system/file.h"
 
@@ -31,7 +32,7 @@ inline Dataset colour_samples(const std::vector<std::uint8_t>& labels,
   for (std::size_t i = 0; i < images.size(); ++i) {
     images[i] = static_cast<std::uint8_t>((first + i) % 251);
   }
-  return {.shape = kColourShape, .images = images, .labels = labels};
+  return {.shape = kColourShape, .images = images, .labels = widened(labels)};
 }
 
 inline std::string text_of(std::span<const std::uint8_t> bytes) {
@@ -42,7 +43,7 @@ inline std::string text_of(std::span<const std::uint8_t> bytes) {
 inline std::string cifar_file(const Dataset& data, const std::string& coarse_label = "") {
   std::string file;
   for (std::size_t i = 0; i < data.size(); ++i) {
-    file += coarse_label + text_of(data.labels.subspan(i, 1)) + text_of(data.image(i));
+    file += coarse_label + static_cast<char>(data.labels[i]) + text_of(data.image(i));
   }
   return file;
 }
@@ -119,7 +120,7 @@ inline MatVariable mat_images(const Dataset& data) {
   for (std::size_t plane = 0; plane < 3 * data.size(); ++plane) {
     for (std::size_t column = 0; column < 32; ++column) {
       for (std::size_t row = 0; row < 32; ++row) {
-        x.bytes.push_back(data.images[plane * 1024 + row * 32 + column]);
+        x.bytes.push_back(data.images.bytes()[plane * 1024 + row * 32 + column]);
       }
     }
   }
@@ -129,7 +130,9 @@ inline MatVariable mat_images(const Dataset& data) {
 /// y of an SVHN file: 10 stands for 0.
 inline MatVariable mat_labels(const Dataset& data) {
   MatVariable y{"y", {data.size(), 1}, {}};
-  for (const std::uint8_t label : data.labels) y.bytes.push_back(label ? label : 10);
+  for (const std::int32_t label : data.labels) {
+    y.bytes.push_back(static_cast<std::uint8_t>(label ? label : 10));
+  }
   return y;
 }
 

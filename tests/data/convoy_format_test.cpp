@@ -67,11 +67,11 @@ TEST_F(Compact, OutlivesItsFile) {
 }
 
 TEST_F(Compact, RefusesAFileOfAnotherKind) {
-  const std::string expected = "a dataset file of convoy, of version 1";
+  const std::string expected = "a dataset file of convoy, of version 1 or 2";
   expect_convoy_format_refused("", "an empty file", expected);
   expect_convoy_format_refused("a page that says 404", "a file of another kind",
                                expected);
-  expect_convoy_format_refused(with(8, std::string("\x02\0\0\0", 4)), "version 2",
+  expect_convoy_format_refused(with(8, std::string("\x03\0\0\0", 4)), "version 3",
                                expected);
 }
 
@@ -131,6 +131,30 @@ TEST_F(Compact, NamesAMissingFile) {
 
   expect_error(InputKind::storage, {path.string(), "No such file"},
                [&] { read_convoy_format_file(); });
+}
+
+TEST_F(Compact, HasOneByteForEachLabelOfFewClassesAsItAlwaysHad) {
+  EXPECT_EQ(whole.substr(8, 4), std::string("\1\0\0\0", 4));
+  EXPECT_EQ(whole.substr(256, 4), std::string("\2\0\1\1", 4));
+}
+
+TEST_F(Compact, HasFourBytesForEachLabelOfManyClasses) {
+  const std::vector<std::string> classes(300, "a class");
+  data.classes = classes;
+  data.labels = {2, 299, 1, 0};
+  data.name = "many";
+  write_convoy_format(path, data);
+  whole = read_text(path);
+
+  EXPECT_EQ(whole.substr(8, 4), std::string("\2\0\0\0", 4));
+  EXPECT_EQ(whole.size(), 256 + 4 * (4 + kColourShape.size()));
+  EXPECT_EQ(read_convoy_format(path, "many", classes).labels, data.labels);
+  EXPECT_EQ(read_convoy_format(path, "many", classes).images, data.images);
+  EXPECT_NO_THROW(verify_convoy_format(path, "a hint"));
+
+  write_atomically(path, with(8, std::string("\1\0\0\0", 4)));
+  expect_error(InputKind::data, {"version 1 with 300 classes", "version 2"},
+               [&] { read_convoy_format(path, "many", classes); });
 }
 
 }  // namespace

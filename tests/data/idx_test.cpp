@@ -49,7 +49,7 @@ TEST_F(Idx, ReadsShapePixelsAndLabels) {
 
   EXPECT_EQ(data.size(), 3u);
   EXPECT_EQ(data.shape, (Shape{1, 2, 2}));
-  EXPECT_THAT(data.images, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+  EXPECT_THAT(data.images.bytes(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   EXPECT_THAT(data.labels, ElementsAre(2, 0, 1));
 }
 

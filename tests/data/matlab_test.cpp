@@ -62,7 +62,8 @@ TEST_F(Matlab, ReadsFilesOneAfterTheOther) {
   const Dataset found = read_matlab_file({{"a.mat", 0}, {"b.mat", 0}});
 
   EXPECT_THAT(found.labels, ElementsAre(7, 0, 9, 1, 2));
-  EXPECT_EQ(text_of(found.images), text_of(data.images) + text_of(more.images));
+  EXPECT_EQ(text_of(found.images.bytes()),
+            text_of(data.images.bytes()) + text_of(more.images.bytes()));
 }
 
 TEST_F(Matlab, RefusesWhatIsNoMatlabFile) {

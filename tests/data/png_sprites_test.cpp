@@ -56,7 +56,8 @@ TEST_F(Sheets, ReadsRowsAsImages) {
 
   EXPECT_EQ(data.shape, kColourShape);
   EXPECT_THAT(data.labels, ElementsAre(2, 0, 1));
-  EXPECT_EQ(text_of(data.images), text_of(first.images) + text_of(second.images));
+  EXPECT_EQ(text_of(data.images.bytes()),
+            text_of(first.images.bytes()) + text_of(second.images.bytes()));
 }
 
 TEST_F(Sheets, RefusesWhatIsNoPng) {

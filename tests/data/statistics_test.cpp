@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,26 @@ TEST(Statistics, CountsSamplesByLabel) {
   const Dataset data{.classes = {"a", "b", "c"}, .labels = {2, 0, 2}};
 
   EXPECT_EQ(class_counts(data), (std::vector<std::size_t>{1, 0, 2}));
+}
+
+TEST(Statistics, OfFloatsAreThoseOfTheNumbersThemselves) {
+  const Dataset data{.shape = {2, 1, 2},
+                     .images = std::vector<float>{-1, 3, 7, 7, 1, 5, 7, 7},
+                     .labels = {0, 0}};
+  const std::vector<PixelMoments> channels = channel_moments(data);
+
+  ASSERT_EQ(channels.size(), 2u);
+  EXPECT_DOUBLE_EQ(channels[0].mean, 2);
+  EXPECT_DOUBLE_EQ(channels[0].deviation, std::sqrt(5.0));
+  EXPECT_EQ(channels[1], (PixelMoments{7, 0}));
+  EXPECT_DOUBLE_EQ(pixel_moments(data).mean, 4.5);
+  EXPECT_DOUBLE_EQ(pixel_moments(data).deviation, std::sqrt(8.75));
+}
+
+TEST(Statistics, OfFloatsThatAreAllAlikeHaveNoDeviation) {
+  const Dataset data{.shape = {1, 1, 7}, .images = std::vector<float>(700, 0.1f)};
+
+  EXPECT_EQ(pixel_moments(data), (PixelMoments{0.1f, 0}));
 }
 
 }  // namespace

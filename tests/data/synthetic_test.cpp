@@ -126,13 +126,37 @@ TEST(Synthetic, RefusesOptionsOutOfRange) {
 
   expect_refused("height", {.shape = {1, 0, 28}});
   expect_refused("classes", {.classes = 1});
-  expect_refused("classes", {.classes = 257});
+  expect_refused("classes", {.classes = 1'000'001});
   expect_refused("train_count", {.train_count = 0});
   expect_refused("test_count", {.test_count = -1});
   expect_refused("noise", {.noise = -0.1});
   expect_refused("blend", {.blend = std::numeric_limits<double>::quiet_NaN()});
   expect_refused("shift", {.shift = -1});
   expect_refused("128 GiB", {.shape = {1024, 4096, 4096}});
+}
+
+TEST(Synthetic, HasMoreClassesThanAByteHasNumbers) {
+  const Dataset data =
+      make_synthetic(
+          {.shape = {1, 4, 4}, .classes = 70'000, .train_count = 70'001, .test_count = 1})
+          .train;
+
+  EXPECT_EQ(data.classes.size(), 70'000u);
+  EXPECT_EQ(data.labels[69'999], 69'999);
+  EXPECT_EQ(data.labels[70'000], 0);
+}
+
+TEST(Synthetic, HasTheSamePixelsAsFloats) {
+  SyntheticOptions options = small_options();
+  const Dataset bytes = make_synthetic(options).train;
+  options.floats = true;
+  const Dataset floats = make_synthetic(options).train;
+
+  ASSERT_EQ(floats.images.size(), bytes.images.size());
+  for (std::size_t i = 0; i < bytes.images.size(); ++i) {
+    ASSERT_EQ(floats.images.floats()[i], bytes.images.bytes()[i] / 255.0f);
+  }
+  EXPECT_EQ(floats.labels, bytes.labels);
 }
 
 }  // namespace

@@ -126,7 +126,8 @@ TEST_F(Evaluation, IsTheSameOnAnyNumberOfThreads) {
 TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
   initialize(layout, /*seed=*/1, values);
   Dataset mirrored = data;
-  std::vector<std::uint8_t> pixels(data.images.begin(), data.images.end());
+  std::vector<std::uint8_t> pixels(data.images.bytes().begin(),
+                                   data.images.bytes().end());
   for (auto row = pixels.begin(); row != pixels.end(); row += data.shape.width) {
     std::reverse(row, row + data.shape.width);
   }
@@ -149,7 +150,8 @@ TEST_F(Evaluation, WithFlipIsTheSameForAnImageAndItsMirrorImage) {
 TEST_F(Evaluation, WithFlipOfImagesLikeTheirMirrorImagesIsTheOneWithout) {
   initialize(layout, /*seed=*/1, values);
   const int width = data.shape.width;
-  std::vector<std::uint8_t> pixels(data.images.begin(), data.images.end());
+  std::vector<std::uint8_t> pixels(data.images.bytes().begin(),
+                                   data.images.bytes().end());
   for (auto row = pixels.begin(); row != pixels.end(); row += width) {
     std::reverse_copy(row, row + width / 2, row + width - width / 2);
   }
@@ -175,8 +177,8 @@ Dataset blurred(const Dataset& data, int shift, std::vector<std::uint8_t>& pixel
     return place < 0 ? -place : std::min(place, 2 * (size - 1) - place);
   };
   const auto at = [&](std::size_t plane, int row, int column) {
-    return data.images[(plane * height + mirrored(row, height)) * width +
-                       mirrored(column, width)];
+    return data.images.bytes()[(plane * height + mirrored(row, height)) * width +
+                               mirrored(column, width)];
   };
   for (std::size_t i = 0; i < data.images.size(); ++i) {
     const std::size_t plane = i / (height * width);
@@ -197,7 +199,9 @@ TEST_F(Evaluation, WithShiftOfALinearModelIsThatOfTheMeanImage) {
   layout = build_layout(model);
   values = FlatBuffer(layout);
   initialize(layout, /*seed=*/1, values);
-  std::vector<std::uint8_t> of_four(data.images.begin(), data.images.end()), means;
+  std::vector<std::uint8_t> of_four(data.images.bytes().begin(),
+                                    data.images.bytes().end()),
+      means;
   for (std::uint8_t& pixel : of_four) pixel &= 0xFC;  // a mean is a whole number
   data.images = of_four;
   const Dataset mean = blurred(data, /*shift=*/2, means);
@@ -226,6 +230,38 @@ TEST_F(Evaluation, DoesNotDropOut) {
   EXPECT_EQ(run(samples(0, 11), 1).sum.loss, run(samples(0, 11), 1).sum.loss);
   EXPECT_NEAR(run(samples(0, 11), 1).sum.loss,
               run(samples(0, 5), 1).sum.loss + run(samples(5, 11), 1).sum.loss, 1e-4);
+}
+
+TEST(EvaluationBatch, IsSmallerWhereNumbersTakeMuchMemory) {
+  EXPECT_EQ(evaluation_batch_size({3, 32, 32}, 10), 256u);
+  EXPECT_EQ(evaluation_batch_size({3, 224, 224}, 10), 16u);
+  EXPECT_EQ(evaluation_batch_size({3, 32, 32}, 100'000), 32u);
+  EXPECT_EQ(evaluation_batch_size({3, 32, 32}, 1'000'000), 16u);
+}
+
+TEST_F(Evaluation, OfResizedImagesIsThatOfImagesOfThatSize) {
+  Resizer<std::uint8_t> resizer(data.shape, {1, 20, 20});
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto resized = resizer.resize(data.image(i));
+    pixels.insert(pixels.end(), resized.begin(), resized.end());
+  }
+  Dataset small = data;
+  small.shape = {1, 20, 20};
+  small.images = pixels;
+  const Model of_small{"linear", small.shape, {Flatten{}, Linear{"fc", 10}}};
+  const Layout its_layout = build_layout(of_small);
+  FlatBuffer its_values(its_layout), none(build_statistics_layout(of_small));
+  initialize(its_layout, /*seed=*/1, its_values);
+  ThreadTeam team(1);
+  for (const bool flip : {false, true}) {
+    Evaluator evaluator(of_small, its_layout, {.flip = flip}, team);
+    EvaluationSet set = all_of(data, normalization);
+    set.image = small.shape;
+
+    EXPECT_EQ(evaluator.run(set, {its_values, none}).sum.loss,
+              evaluator.run(all_of(small, normalization), {its_values, none}).sum.loss);
+  }
 }
 
 }  // namespace

@@ -24,10 +24,11 @@ namespace {
 Dataset numbered(std::size_t count) {
   Dataset data{.name = "numbered", .shape = {1, 2, 3}};
   data.classes.resize(count);
-  std::vector<std::uint8_t> images, labels;
+  std::vector<std::uint8_t> images;
+  std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < count; ++i) {
     images.insert(images.end(), 6, static_cast<std::uint8_t>(i));
-    labels.push_back(static_cast<std::uint8_t>(i));
+    labels.push_back(static_cast<std::int32_t>(i));
   }
   data.images = images;
   data.labels = labels;
@@ -125,8 +126,10 @@ TEST(Loader, PreparesOnlyTheSamplesOfItsOwnMicrobatches) {
 /// As numbered(), with the labels 0 .. 3 in turn.
 Dataset of_four_labels(std::size_t count) {
   Dataset data = numbered(count);
-  std::vector<std::uint8_t> labels;
-  for (std::size_t i = 0; i < count; ++i) labels.push_back(i % 4);
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < count; ++i) {
+    labels.push_back(static_cast<std::int32_t>(i % 4));
+  }
   data.labels = labels;
   data.classes.resize(4);
   return data;

@@ -61,5 +61,15 @@ TEST(Normalization, RefusesAChannelWhosePixelsAreAllAlike) {
                [&] { measure_channels(data); });
 }
 
+TEST(Normalization, OfFloatsNeedsPixelsThatDiffer) {
+  const Dataset data{.name = "flat",
+                     .shape = {1, 1, 2},
+                     .images = std::vector<float>{0.5, 0.5},
+                     .labels = {0}};
+
+  expect_error(InputKind::data, {"dataset flat", "every pixel is 0.5"},
+               [&] { measure(data); });
+}
+
 }  // namespace
 }  // namespace convoy

@@ -25,9 +25,9 @@ constexpr Partition kKinds[] = {Partition::iid, Partition::shared, Partition::la
 Dataset labelled(std::size_t count) {
   Dataset data{.name = "labelled", .shape = {1, 1, 1}};
   data.classes.resize(10);
-  std::vector<std::uint8_t> labels;
+  std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto label = static_cast<std::uint8_t>(i * 7 % 10);
+    const auto label = static_cast<std::int32_t>(i * 7 % 10);
     labels.push_back(label == 1 && i % 20 < 10 ? 0 : label);
   }
   data.images = std::vector<std::uint8_t>(count);

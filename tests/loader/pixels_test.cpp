@@ -22,7 +22,7 @@ std::vector<std::uint8_t> numbered_pixels(Shape shape) {
 
 /// What is written of the numbered image, as bytes again.
 Numbers seen(Shape shape, const View& view) {
-  const PixelTables tables(shape, {.moments = {{.mean = 0, .deviation = 1.0 / 255}}});
+  const PixelWriter tables(shape, {.moments = {{.mean = 0, .deviation = 1.0 / 255}}});
   Numbers numbers(shape.size(), -1);
   tables.write(numbered_pixels(shape), view, numbers.data());
   return numbers;
@@ -34,7 +34,7 @@ TEST(Pixels, AreAllThereWithoutAView) {
 
 TEST(Pixels, AreNormalisedByChannel) {
   const Shape shape = {3, 1, 1};
-  const PixelTables tables(shape, {.moments = {{0.5, 0.25}, {0, 1}, {1, 0.5}}});
+  const PixelWriter tables(shape, {.moments = {{0.5, 0.25}, {0, 1}, {1, 0.5}}});
   const std::vector<std::uint8_t> image = {255, 51, 0};
   Numbers numbers(3);
 
@@ -61,7 +61,7 @@ TEST(Pixels, AreMirroredAfterTheyMoved) {
 
 TEST(Pixels, AreBlackBeforeNormalisation) {
   const Shape shape = {2, 1, 2};
-  const PixelTables tables(shape, {.moments = {{0.25, 0.5}, {0.5, 0.5}}});
+  const PixelWriter tables(shape, {.moments = {{0.25, 0.5}, {0.5, 0.5}}});
   Numbers numbers(4);
 
   tables.write(numbered_pixels(shape), {.down = 4}, numbers.data());
@@ -113,6 +113,30 @@ TEST(Pixels, OfOddShapesAreThoseOfThePaddedCrop) {
                       testing::Pointwise(testing::FloatEq(), by_hand(shape, view)));
         }
       }
+    }
+  }
+}
+
+TEST(Pixels, OfFloatsAreNormalisedByTheFormula) {
+  const Shape shape = {2, 1, 2};
+  const PixelWriter writer(shape, {.moments = {{0.5, 0.25}, {-3, 2}}});
+  Numbers numbers(4);
+
+  writer.write(Numbers{1, 0.5, 7, -3}, {}, numbers.data());
+
+  EXPECT_THAT(numbers, testing::ElementsAre(2, 0, 5, 0));
+}
+
+TEST(Pixels, OfFloatsAreShownInTheSameViews) {
+  const Shape shape = {3, 7, 5};
+  const std::vector<std::uint8_t> bytes = numbered_pixels(shape);
+  const PixelWriter writer(shape, {.moments = {{.mean = 0, .deviation = 1}}});
+  for (int down = -4; down <= 4; ++down) {
+    for (const int flags : {0, 1, 2, 3}) {
+      const View view = {down, 4 - down, flags % 2 != 0, flags / 2 != 0};
+      Numbers numbers(shape.size(), -1);
+      writer.write(Numbers(bytes.begin(), bytes.end()), view, numbers.data());
+      ASSERT_THAT(numbers, testing::Pointwise(testing::FloatEq(), by_hand(shape, view)));
     }
   }
 }

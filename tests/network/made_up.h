@@ -105,6 +105,8 @@ inline Model small_model(const std::string& name) {
   if (name == "mlp6") return make_model(name, {1, 8, 8}, 10);
   if (name == "vgg11" || name.starts_with("fastnet"))
     return make_model(name, {2, 32, 32}, 10);
+  if (name == "vit_b_32" || name == "vit_ti_16") return make_model(name, {2, 32, 32}, 10);
+  if (name.starts_with("vit")) return make_model(name, {2, 16, 16}, 10);
   if (name.starts_with("resnet")) return make_model(name, {2, 33, 30}, 10);
   return make_model(name, {1, 14, 14}, 10);
 }

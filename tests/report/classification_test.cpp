@@ -202,5 +202,49 @@ TEST(ClassificationJson, HoldsScoresAndCounts) {
   EXPECT_THAT(json.dump(), Not(HasSubstr("null")));
 }
 
+/// Every class is predicted right once; class 0 is once taken for class 1.
+ConfusionMatrix of_many_classes() {
+  ConfusionMatrix matrix(numbered_names(kMostClassesInMatrix + 1));
+  for (int label = 0; label < matrix.size(); ++label) matrix.add(label, label);
+  matrix.add(0, 1);
+  return matrix;
+}
+
+TEST(ConfusionMatrix, OfManyClassesCountsClassesAndNotPairs) {
+  const ConfusionMatrix matrix = of_many_classes();
+
+  EXPECT_FALSE(matrix.has_pairs());
+  EXPECT_EQ(matrix.numbers().size(), 3 * 1001u);
+  EXPECT_EQ(matrix.total(), 1002u);
+  EXPECT_EQ(matrix.correct(), 1001u);
+  EXPECT_EQ(matrix.true_count(0), 2u);
+  EXPECT_EQ(matrix.predicted_count(1), 2u);
+  EXPECT_EQ(matrix.scores()[0].recall, 0.5);
+  EXPECT_EQ(matrix.scores()[1].precision, 0.5);
+  EXPECT_THAT(matrix.most_confused(10), testing::IsEmpty());
+}
+
+TEST(ConfusionMatrix, OfManyClassesSaysWhatItLeavesOut) {
+  const ConfusionMatrix matrix = of_many_classes();
+
+  EXPECT_THAT(classification_report(matrix),
+              testing::AllOf(HasSubstr("1,001 classes, too many for a row each\n"),
+                             HasSubstr("accuracy"), HasSubstr("macro avg")));
+  EXPECT_EQ(confusion_table(matrix),
+            "1,001 classes, too many for a confusion matrix (at most 1,000)\n");
+  EXPECT_EQ(confused_pairs_table(matrix), "most confused: not counted\n");
+  EXPECT_TRUE(classification_json(matrix).at("confusion_matrix").is_null());
+  EXPECT_EQ(classification_json(matrix).at("classes").size(), 1001u);
+}
+
+TEST(ConfusionMatrix, AddsWhatAnotherCounted) {
+  for (ConfusionMatrix matrix : {cats_and_dogs(), of_many_classes()}) {
+    const std::uint64_t total = matrix.total(), taken = matrix.predicted_count(1);
+    matrix.add_numbers(std::vector(matrix.numbers().begin(), matrix.numbers().end()));
+    EXPECT_EQ(matrix.total(), 2 * total);
+    EXPECT_EQ(matrix.predicted_count(1), 2 * taken);
+  }
+}
+
 }  // namespace
 }  // namespace convoy

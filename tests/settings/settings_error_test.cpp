@@ -158,54 +158,58 @@ TEST_P(SettingsBadValue, IsRefusedWithWhatWouldDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, SettingsBadValue,
-    testing::Values(BadValue{"train.epochs=0", "a whole number from 1"},
-                    BadValue{"train.epochs=", "a whole number from 1"},
-                    BadValue{"train.epochs= 3", "a whole number from 1"},
-                    BadValue{"train.epochs=3 ", "a whole number from 1"},
-                    BadValue{"train.epochs=three", "a whole number from 1"},
-                    BadValue{"train.epochs=12abc", "a whole number from 1"},
-                    BadValue{"train.epochs=1.5", "a whole number from 1"},
-                    BadValue{"train.epochs=1e3", "a whole number from 1"},
-                    BadValue{"train.epochs=0x10", "a whole number from 1"},
-                    BadValue{"train.epochs=true", "a whole number from 1"},
-                    BadValue{"train.batch_size=0", "a whole number from 1"},
-                    BadValue{"train.log_every=0", "a whole number from 1"},
-                    BadValue{"train.microbatches=-1", "a whole number from 0 to 65535"},
-                    BadValue{"train.seed=-1", "a whole number from 0"},
-                    BadValue{"cluster.threads=5000", "a whole number from 0 to 4096"},
-                    BadValue{"optimizer.lr=nan", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=inf", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=-inf", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=-0.1", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=1e39", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=1e999", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=1e-999", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=0.1x", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=0,1", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.lr=", "a number from 0 to 1e+38"},
-                    BadValue{"optimizer.momentum=1", "a number from 0 to below 1"},
-                    BadValue{"data.train_fraction=0", "a number above 0 up to 1"},
-                    BadValue{"data.train_fraction=1.01", "a number above 0 up to 1"},
-                    BadValue{"data.val_fraction=1", "a number from 0 to below 1"},
-                    BadValue{"data.val_fraction=-0.1", "a number from 0 to below 1"},
-                    BadValue{"data.synthetic.noise=4.1", "a number from 0 to 4"},
-                    BadValue{"optimizer.nesterov=yes", "true or false"},
-                    BadValue{"optimizer.nesterov=1", "true or false"},
-                    BadValue{"optimizer.nesterov=True", "true or false"},
-                    BadValue{"ddp.bucket_mb=0", "a number above 0 up to 65536"},
-                    BadValue{"inject.delay=tiny",
-                             "none, small, medium, long, or milliseconds up to 60000"},
-                    BadValue{"inject.delay=-1",
-                             "none, small, medium, long, or milliseconds up to 60000"},
-                    BadValue{"inject.delay_kind=poisson", "one of constant, gaussian"},
-                    BadValue{"inject.slow_rank=-2", "a whole number from -1 to 65535"},
-                    BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
-                    BadValue{"network.kernels=slow", "one of fast, reference"},
-                    BadValue{"network.kernels=", "one of fast, reference"},
-                    BadValue{"network.winograd=on", "one of f4, f2, off"},
-                    BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
-                    BadValue{"data.root=/data/\xff",
-                             "text in UTF-8 without control characters"}));
+    testing::Values(
+        BadValue{"train.epochs=0", "a whole number from 1"},
+        BadValue{"train.epochs=", "a whole number from 1"},
+        BadValue{"train.epochs= 3", "a whole number from 1"},
+        BadValue{"train.epochs=3 ", "a whole number from 1"},
+        BadValue{"train.epochs=three", "a whole number from 1"},
+        BadValue{"train.epochs=12abc", "a whole number from 1"},
+        BadValue{"train.epochs=1.5", "a whole number from 1"},
+        BadValue{"train.epochs=1e3", "a whole number from 1"},
+        BadValue{"train.epochs=0x10", "a whole number from 1"},
+        BadValue{"train.epochs=true", "a whole number from 1"},
+        BadValue{"train.batch_size=0", "a whole number from 1"},
+        BadValue{"train.log_every=0", "a whole number from 1"},
+        BadValue{"train.microbatches=-1", "a whole number from 0 to 65535"},
+        BadValue{"train.seed=-1", "a whole number from 0"},
+        BadValue{"cluster.threads=5000", "a whole number from 0 to 4096"},
+        BadValue{"optimizer.lr=nan", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=inf", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=-inf", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=-0.1", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=1e39", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=1e999", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=1e-999", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=0.1x", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=0,1", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.lr=", "a number from 0 to 1e+38"},
+        BadValue{"optimizer.momentum=1", "a number from 0 to below 1"},
+        BadValue{"data.train_fraction=0", "a number above 0 up to 1"},
+        BadValue{"data.train_fraction=1.01", "a number above 0 up to 1"},
+        BadValue{"data.val_fraction=1", "a number from 0 to below 1"},
+        BadValue{"data.val_fraction=-0.1", "a number from 0 to below 1"},
+        BadValue{"data.resize=-1", "a whole number from 0 to 4096"},
+        BadValue{"data.split=-1,2,3", "a list of numbers"},
+        BadValue{"data.synthetic.classes=1000001", "a whole number from 2 to 1000000"},
+        BadValue{"data.synthetic.dtype=float16", "one of uint8, float32"},
+        BadValue{"data.synthetic.noise=4.1", "a number from 0 to 4"},
+        BadValue{"optimizer.nesterov=yes", "true or false"},
+        BadValue{"optimizer.nesterov=1", "true or false"},
+        BadValue{"optimizer.nesterov=True", "true or false"},
+        BadValue{"ddp.bucket_mb=0", "a number above 0 up to 65536"},
+        BadValue{"inject.delay=tiny",
+                 "none, small, medium, long, or milliseconds up to 60000"},
+        BadValue{"inject.delay=-1",
+                 "none, small, medium, long, or milliseconds up to 60000"},
+        BadValue{"inject.delay_kind=poisson", "one of constant, gaussian"},
+        BadValue{"inject.slow_rank=-2", "a whole number from -1 to 65535"},
+        BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
+        BadValue{"network.kernels=slow", "one of fast, reference"},
+        BadValue{"network.kernels=", "one of fast, reference"},
+        BadValue{"network.winograd=on", "one of f4, f2, off"},
+        BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
+        BadValue{"data.root=/data/\xff", "text in UTF-8 without control characters"}));
 
 TEST(SettingsError, ANumberTooLargeForItsTypeComesWithTheLargest) {
   EXPECT_EQ(message({"train.epochs=99999999999"}),
@@ -238,6 +242,26 @@ TEST(SettingsError, ABatchHasAtLeastOneSampleForEachMicrobatch) {
             "  found:    8 micro-batches for a batch of 4\n"
             "  expected: no more micro-batches than train.batch_size\n"
             "  hint:     train.microbatches=4 or train.batch_size=8 is possible");
+}
+
+TEST(SettingsError, ASplitHasThreeSizes) {
+  for (const std::string sizes :
+       {"45000", "45000,5000", "1,2,3,4", "10.5,5,5", "0,5,5", "5,5,0"}) {
+    EXPECT_THAT(message({"data.split=" + sizes}),
+                AllOf(StartsWith("command line: data.split\n"),
+                      HasSubstr("expected: three whole numbers: training samples"),
+                      HasSubstr("data.split=45000,5000,10000, for example")));
+  }
+}
+
+TEST(SettingsError, ASplitIsInSizesOrInFractions) {
+  EXPECT_EQ(message({"data.split=45000,5000,10000", "data.val_fraction=0.1"}),
+            "command line: data.split\n"
+            "  found:    [45000, 5000, 10000] with data.val_fraction=0.1\n"
+            "  expected: sizes or fractions, not both\n"
+            "  hint:     leave data.val_fraction out");
+  EXPECT_THAT(message({"data.split=45000,5000,10000", "data.train_fraction=0.5"}),
+              HasSubstr("hint:     leave data.train_fraction out"));
 }
 
 TEST(SettingsError, ARunsNameIsNotAPath) {

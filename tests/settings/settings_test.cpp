@@ -63,8 +63,11 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  root: \"\"\n"
             "  train_fraction: 1\n"
             "  val_fraction: 0\n"
+            "  split: []\n"
+            "  split_seed: 42\n"
             "  partition: iid\n"
             "  normalize: all\n"
+            "  resize: 0\n"
             "  mean: []\n"
             "  std: []\n"
             "  synthetic:\n"
@@ -75,6 +78,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "    train_count: 10000\n"
             "    test_count: 2000\n"
             "    noise: 0.25\n"
+            "    dtype: uint8\n"
             "train:\n"
             "  epochs: 6\n"
             "  max_steps: 0\n"
@@ -257,8 +261,10 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                    .root = "/data",
                    .train_fraction = 0.7,
                    .val_fraction = 0.1,
+                   .split_seed = 7,
                    .partition = PartitionChoice::labels,
                    .normalize = NormalizeChoice::fixed,
+                   .resize = 224,
                    .mean = {125.3 / 255, 123.0 / 255, 1e-5},
                    .std = {63.0 / 255, 62.1 / 255, 1},
                    .synthetic = {.channels = 3,
@@ -267,7 +273,8 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                                  .classes = 7,
                                  .train_count = 100000000,
                                  .test_count = 1,
-                                 .noise = 0.123}};
+                                 .noise = 0.123,
+                                 .dtype = PixelChoice::float32}};
   settings.train = {.epochs = 2,
                     .max_steps = 3,
                     .batch_size = 8,

@@ -66,7 +66,8 @@ TEST(Whitening, GivesFiltersWhoseResponsesAreUncorrelatedAndOfVarianceOne) {
   const Layout layout = build_layout(model);
   FlatBuffer values(layout);
 
-  whiten(data, normalization, layout, first_convolution(layout), values);
+  whiten(SampleImages(data, normalization, data.shape), layout, first_convolution(layout),
+         values);
 
   const Segment& segment = layout.segments().front();
   const auto found = responses(data, normalization, segment, values.view(segment.range));

@@ -75,5 +75,43 @@ TEST(Workload, MakesTheOptionsThatTheChoicesName) {
   EXPECT_TRUE(schedule_options(settings, 1, 1).one_cycle.linear);
 }
 
+Settings plain_settings() {
+  return small_settings(/*train_count=*/100, /*test_count=*/10, /*batch_size=*/16,
+                        /*threads=*/1);
+}
+
+TEST(Workload, SplitsBothHalvesAnew) {
+  Settings settings = plain_settings();
+  settings.data.split = {70, 10, 25};
+  const Workload work = load_workload(settings);
+
+  EXPECT_EQ(work.data.train.size(), 80u);
+  EXPECT_EQ(evaluation_set(work, "train").samples.size(), 70u);
+  EXPECT_EQ(evaluation_set(work, "val").samples.size(), 10u);
+  EXPECT_EQ(evaluation_set(work, "val").samples.front(), 70u);
+  EXPECT_EQ(evaluation_set(work, "test").samples.size(), 25u);
+  EXPECT_EQ(&evaluation_set(work, "test").data, &work.data.test);
+}
+
+TEST(Workload, RefusesASplitOfMoreSamplesThanThereAre) {
+  Settings settings = plain_settings();
+  settings.data.split = {70, 10, 31};
+  expect_error(InputKind::settings, {"data.split", "70 + 10 + 31 = 111 samples", "110"},
+               [&] { load_workload(settings); });
+}
+
+TEST(Workload, GivesTheModelResizedImages) {
+  Settings settings = plain_settings();
+  settings.data.resize = 40;
+  const Workload work = load_workload(settings);
+
+  EXPECT_EQ(work.data.train.shape, (Shape{1, 28, 28}));
+  EXPECT_EQ(work.model.input, (Shape{1, 40, 40}));
+  EXPECT_EQ(evaluation_set(work, "test").input(), work.model.input);
+  EXPECT_EQ(training_images(work).shape(), work.model.input);
+  EXPECT_EQ(loader_options(settings, work, {}).image, work.model.input);
+  EXPECT_EQ(work.normalization, measure(work.data.train)) << "of the pixels as they were";
+}
+
 }  // namespace
 }  // namespace convoy

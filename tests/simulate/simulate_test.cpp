@@ -166,6 +166,17 @@ TEST_F(Simulated, ChangesWithWhateverMatters) {
       {"momentum", [](Settings& s) { s.optimizer.momentum = 0.5; }},
       {"shared", [](Settings& s) { s.data.partition = PartitionChoice::shared; }},
       {"labels", [](Settings& s) { s.data.partition = PartitionChoice::labels; }},
+      {"split",
+       [](Settings& s) {
+         s.data.split = {90, 3, 5};
+       }},
+      {"split_seed",
+       [](Settings& s) {
+         s.data.split = {90, 3, 5};
+         s.data.split_seed = 7;
+       }},
+      {"resize", [](Settings& s) { s.data.resize = 32; }},
+      {"floats", [](Settings& s) { s.data.synthetic.dtype = PixelChoice::float32; }},
   };
   std::map<std::string, std::string> known;  // who ended there
   for (const auto& [name, change] : changes) {

@@ -41,7 +41,7 @@ struct Rank {
         source{loader, microbatches, {comm, async, order}, {settings.train.seed, 0}},
         values(work.layout),
         statistics(work.statistics_layout) {
-    initialize(work.layout, settings.train.seed, values, work.model.weight_init);
+    initialize(work.layout, settings.train.seed, values);
     std::fill_n(statistics.data(), statistics.size(), 100.0f);  // what was before
   }
 
