@@ -19,7 +19,7 @@ import time
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
-from torch_models import INPUTS, MODELS  # noqa: E402
+from torch_models import INPUTS, MODELS, make_model  # noqa: E402
 
 WARM_UP_STEPS = 5
 WARM_UP_SECONDS = 3  # is enough, even with fewer steps
@@ -53,7 +53,7 @@ class Training:
 
     def __init__(self, model_name, image, batch_size, form):
         torch.manual_seed(0)
-        network = MODELS[model_name]().train()
+        network = make_model(model_name, image).train()
         channels, height, width = INPUTS[model_name]
         self.images = torch.rand(batch_size, channels, image or height, image or width) * 2 - 1
         self.labels = torch.arange(batch_size) % 10

@@ -20,7 +20,7 @@ import torch
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
-from torch_models import MODELS  # noqa: E402
+from torch_models import make_model  # noqa: E402
 
 HEAD_BYTES = 256  # of convoy's data file: convoy/data/convoy_format.h
 EVALUATED_AT_ONCE = 250
@@ -134,7 +134,7 @@ def main():
     mean, deviation = images.mean(), images.std()
     images, test_images = (images - mean) / deviation, (test_images - mean) / deviation
     used = torch.randperm(len(images))[:round(len(images) * settings["data"]["train_fraction"])]
-    model = MODELS[settings["model"]["name"]]()
+    model = make_model(settings["model"]["name"], settings["data"].get("resize"))
     optimizer = torch.optim.SGD(model.parameters(), lr=settings["optimizer"]["lr"],
                                 momentum=settings["optimizer"]["momentum"])
     seconds = train(model, optimizer, images, labels, used, settings, options.keep)

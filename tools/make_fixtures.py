@@ -16,7 +16,7 @@ import sys
 import numpy as np
 import torch
 
-from torch_models import INPUTS, MODELS
+from torch_models import INPUTS, MODELS, make_model
 
 BATCH = 19  # odd, and no multiple of any vector
 SAMPLES = 24
@@ -64,9 +64,7 @@ def describe(tensor):
 def make(name):
     torch.manual_seed(0)
     shape = SMALLER_INPUTS.get(name, INPUTS[name])
-    # A transformer has one embedding per position.
-    extent = {"image": shape[1]} if name.startswith("vit") else {}
-    model = MODELS[name](dropout=False, **extent)
+    model = make_model(name, shape[1], dropout=False)
     fill(model)
     images = torch.from_numpy(uniform(BATCH * int(np.prod(shape)), 1000)).reshape(BATCH, *shape)
     labels = torch.arange(BATCH) * 7 % 10

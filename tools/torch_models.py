@@ -169,8 +169,11 @@ class _Attention(nn.Module):
         batch, tokens, width = x.shape
         query, key, value = self.qkv(x).reshape(
             batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        scores = query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5
-        out = scores.softmax(-1) @ value
+        if hasattr(nn.functional, "scaled_dot_product_attention"):  # since PyTorch 2
+            out = nn.functional.scaled_dot_product_attention(query, key, value)
+        else:
+            scores = query @ key.transpose(-2, -1) * (width // self.heads) ** -0.5
+            out = scores.softmax(-1) @ value
         return self.proj(out.transpose(1, 2).reshape(batch, tokens, width))
 
 
@@ -263,3 +266,9 @@ INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
           "resnet18": (3, 224, 224), "resnet50": (3, 224, 224), "vit_cifar": (3, 32, 32),
           "vit_ti_16": (3, 224, 224), "vit_s_16": (3, 224, 224), "vit_b_16": (3, 224, 224),
           "vit_b_32": (3, 224, 224)}
+
+
+def make_model(name, image=None, **options):
+    """A model for square images of that size, which a transformer has to know."""
+    extent = {"image": image} if image and name.startswith("vit") else {}
+    return MODELS[name](**extent, **options)

@@ -59,36 +59,41 @@ def write_safetensors(path, tensors):
 
 def write(path, name, images, logits):
     torch.manual_seed(1)
-    model = torch_models.MODELS[name]()
     pixels = numpy.fromfile(images, "<f4")
+    model = torch_models.make_model(name, side_of(name, pixels, 53))
     forward(model, name, pixels, 53)
     write_safetensors(path, model.state_dict())
     forward(model.eval(), name, pixels, 53).numpy().tofile(logits)
     return 0
 
 
-def load_model(checkpoint, name):
-    model = torch_models.MODELS[name]()
+def load_model(checkpoint, name, side):
+    model = torch_models.make_model(name, side)
     model.load_state_dict(read_safetensors(checkpoint / "model.safetensors"), strict=True)
     return model.eval()
 
 
+def side_of(name, images, count):
+    """Height and width of square images, of which there are `count`."""
+    return round((images.size / count / torch_models.INPUTS[name][0]) ** 0.5)
+
+
 def forward(model, name, images, count):
-    """Images are square and as many as `count`."""
-    channels = torch_models.INPUTS[name][0]
-    side = round((images.size / count / channels) ** 0.5)
+    channels, side = torch_models.INPUTS[name][0], side_of(name, images, count)
     batches = torch.from_numpy(images).reshape(count, channels, side, side).split(500)
     with torch.no_grad():
         return torch.cat([model(batch) for batch in batches])
 
 
 def compare_logits(checkpoint, name, images, logits):
-    model = load_model(checkpoint, name)
     theirs = numpy.fromfile(logits, "<f4").reshape(-1, 10)
-    ours = forward(model, name, numpy.fromfile(images, "<f4"), len(theirs)).numpy()
+    pixels = numpy.fromfile(images, "<f4")
+    model = load_model(checkpoint, name, side_of(name, pixels, len(theirs)))
+    ours = forward(model, name, pixels, len(theirs)).numpy()
     worst = (abs(ours - theirs) / numpy.maximum(1, abs(ours))).max()
     print(json.dumps({"samples": len(ours), "worst": float(worst)}))
-    deep = any(isinstance(module, torch.nn.BatchNorm2d) for module in model.modules())
+    norms = (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
+    deep = any(isinstance(module, norms) for module in model.modules())
     return 0 if worst <= (DEEP_TOLERANCE if deep else TOLERANCE) else 1
 
 
@@ -100,7 +105,7 @@ def read_idx(path):
 
 
 def evaluate(checkpoint, name, images, labels):
-    model = load_model(checkpoint, name)
+    model = load_model(checkpoint, name, torch_models.INPUTS[name][1])
     state = json.loads((checkpoint / "state.json").read_text())["normalization"]
     mean, deviation = (numpy.reshape(state[key], (-1, 1, 1)) for key in ("mean", "deviation"))
     pixels = (read_idx(images)[:, None] / 255 - mean) / deviation

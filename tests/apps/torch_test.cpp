@@ -17,6 +17,7 @@
 #include "convoy/network/network.h"
 #include "test_places.h"
 #include "tests/apps/small_run.h"
+#include "tests/network/made_up.h"
 
 namespace convoy {
 namespace {
@@ -139,7 +140,7 @@ TEST_P(TorchLogits, AreConvoysFromPyTorchsWeights) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(model_names()),
+INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(models_of_all_forms()),
                          [](const auto& info) { return info.param; });
 
 TEST_F(Torch, CountsAsManyRightOnFashionMnistAsConvoy) {

@@ -84,12 +84,13 @@ constexpr std::size_t kBatch = 20;
 Dataset made_up_dataset(Shape shape) {
   constexpr std::size_t kSamples = 5 * kBatch + 3;
   Dataset data = {.name = "made up", .shape = shape, .classes = {"0", "1", "2"}};
-  std::vector<std::uint8_t> images, labels;
+  std::vector<std::uint8_t> images;
+  std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < kSamples * shape.size(); ++i) {
     images.push_back(static_cast<std::uint8_t>(i * 7919 % 251));
   }
   for (std::size_t i = 0; i < kSamples; ++i) {
-    labels.push_back(static_cast<std::uint8_t>(i % 3));
+    labels.push_back(static_cast<std::int32_t>(i % 3));
   }
   data.images = images;
   data.labels = labels;
