@@ -13,6 +13,7 @@
 #include "convoy/evaluate/evaluation.h"
 #include "convoy/loader/loader.h"
 #include "convoy/loader/partition.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/clip_norm.h"
@@ -57,6 +58,9 @@ Settings repeatable(const Settings& settings, std::size_t microbatches);
 /// The models and datasets that settings may name.
 KnownNames known_names();
 
+/// What network.kernels chooses for this processor. Throws InputError if it has no such
+/// kernels.
+KernelSet kernel_set(const Settings& settings);
 /// What the settings choose, with 0 ("as usual") resolved.
 /// For training, in passes of at most so many samples.
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples);
