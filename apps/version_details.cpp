@@ -16,6 +16,7 @@
 #include "convoy/base/version.h"
 #include "convoy/comm/connect.h"
 #include "convoy/events/library.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/kernels/kernels.h"
 #include "convoy/system/cpu.h"
 #include "version_info.h"
@@ -27,7 +28,8 @@ std::string version_details() {
   std::string text = fmt::format("convoy {}\n", version());
   text += fmt::format("compiler   GCC {}\n", __VERSION__);
   text += fmt::format("processor  {}, {} cores, {}\n", cpu.name, cpu.cores, cpu.features);
-  text += fmt::format("kernels    {} ({})\n", fast_kernels().name, kernel_library());
+  text += fmt::format("kernels    {} ({})\n", names_of(available_kernel_sets()),
+                      kernel_library());
   text += fmt::format(
       "libraries  fmt {}.{}.{}, nlohmann-json {}.{}.{}, yaml-cpp {}, CLI11 {}\n",
       FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "convoy/comm/comm.h"
+#include "convoy/network/kernels/kernel_sets.h"
 
 namespace convoy {
 
@@ -20,6 +21,7 @@ struct RankTotals {
   std::uint64_t peak_rss_bytes = 0;
   double exposed_seconds = 0;  // waiting for other ranks
   double slept_seconds = 0;    // injected delays
+  KernelSet kernels = KernelSet::reference;
   std::array<char, 64> weights_sha256{};
 
   std::string_view weights() const {

@@ -132,6 +132,7 @@ ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& 
                       const UpdateSourceFactory& make_updates) {
   Trainer trainer(settings, comm, make_updates);
   trainer.tell_steps_to(view.on_step);
+  trainer.gather_kernel_sets();
   // From here on Ctrl-C ends the run cleanly; before, it ends the process.
   const StopRequest stop;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe does not end the run

@@ -38,11 +38,18 @@ CONVOY_CHOICE(StrategyChoice, auto_, single, gather_scatter, all_reduce,  // NOL
 CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
 CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
 CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)
-CONVOY_CHOICE(KernelsChoice, fast, reference)
+CONVOY_CHOICE(KernelsChoice, auto_, avx512, avx2, neon, reference)  // NOLINT: auto
 CONVOY_CHOICE(WinogradChoice, f4, f2, off)
 CONVOY_CHOICE(BestMetric, accuracy, loss)
 
 #undef CONVOY_CHOICE
+
+/// A name that a value had before, which still works.
+struct OldName {
+  std::string_view old, now;
+};
+constexpr OldName old_name(...) { return {}; }  // of most choices none
+constexpr OldName old_name(KernelsChoice) { return {"fast", "auto"}; }
 
 template <class T>
 concept Choice = std::is_enum_v<T> && requires(T choice) {

@@ -35,6 +35,7 @@ Field field_of(T& place) {
   return ChoiceField{
       .place = &place,
       .names = &choice_names<T>(),
+      .old_name = old_name(T{}),
       .index =
           [](const void* at) {
             return static_cast<std::size_t>(*static_cast<const T*>(at));

@@ -22,6 +22,7 @@ namespace convoy {
 struct ChoiceField {
   void* place;
   const std::vector<std::string>* names;
+  OldName old_name;  // of a value, empty: none
   std::size_t (*index)(const void* place);
   void (*set)(void* place, std::size_t index);
 };

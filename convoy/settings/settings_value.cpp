@@ -61,7 +61,9 @@ std::errc read(std::string_view text, Numbers& numbers) {
 }
 
 std::errc read_into(std::string_view text, const ChoiceField& choice) {
-  const auto found = std::ranges::find(*choice.names, text);
+  const OldName& before = choice.old_name;
+  const bool is_old = !before.old.empty() && text == before.old;
+  const auto found = std::ranges::find(*choice.names, is_old ? before.now : text);
   if (found == choice.names->end()) return std::errc::invalid_argument;
   choice.set(choice.place, static_cast<std::size_t>(found - choice.names->begin()));
   return {};
@@ -126,10 +128,11 @@ const std::vector<std::string>* options(const Setting& setting, const KnownNames
   return choice ? choice->names : nullptr;
 }
 
+/// Whether names that are registered in code include it. Of a choice, reading decides.
 bool is_option(const Setting& setting, const std::string& value,
                const KnownNames& names) {
-  const auto* all = options(setting, names);
-  return !all || contains(*all, value);
+  const auto* list = std::get_if<KnownList>(&setting.rule);
+  return list == nullptr || contains(names.**list, value);
 }
 
 // ---- describing what is allowed

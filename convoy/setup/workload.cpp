@@ -222,11 +222,26 @@ KnownNames known_names() {
   return names;
 }
 
+KernelSet kernel_set(const Settings& settings) {
+  const std::vector<KernelSet> available = available_kernel_sets();
+  const std::string& chosen = choice_name(settings.network.kernels);
+  if (settings.network.kernels == KernelsChoice::auto_) return available.front();
+  const auto found = std::ranges::find_if(
+      available, [&](KernelSet set) { return chosen == name_of(set); });
+  if (found != available.end()) return *found;
+  throw InputError(
+      InputKind::settings,
+      {.where = "network.kernels",
+       .found = fmt::format("{}, which this processor does not have", chosen),
+       .expected = fmt::format("auto or one of {}: this processor has {}",
+                               names_of(available), name_of(available.front())),
+       .hint = "network.kernels=auto: all kernels end at the same bits"});
+}
+
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples) {
-  const bool reference = settings.network.kernels == KernelsChoice::reference;
   return {.most_samples = most_samples,
           .label_smoothing = static_cast<float>(settings.train.label_smoothing),
-          .kernels = reference ? &reference_kernels() : &fast_kernels(),
+          .kernels = &kernels_of(kernel_set(settings)),
           .winograd = winograd_mode(settings.network.winograd)};
 }
 

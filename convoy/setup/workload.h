@@ -15,6 +15,7 @@
 #include "convoy/loader/loader.h"
 #include "convoy/loader/partition.h"
 #include "convoy/loader/sample_images.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/clip_norm.h"
@@ -68,6 +69,9 @@ KnownNames known_names();
 
 // The following make options from the settings, with 0 ("default") resolved.
 
+/// Returns the kernel set that network.kernels names for this processor. Throws InputError
+/// if the processor cannot run it.
+KernelSet kernel_set(const Settings& settings);
 /// For training, in passes of at most `most_samples` samples.
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples);
 EvaluationOptions evaluation_options(const Settings& settings);

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/train/training_parts.h"
@@ -37,6 +40,17 @@ std::string data_line(const TrainingParts& parts) {
                      with_commas(work.data.test.size()));
 }
 
+/// Only if ranks differ: else the line of the cluster has told it.
+std::string kernels_line(const std::vector<KernelSet>& by_rank) {
+  if (std::ranges::adjacent_find(by_rank, std::ranges::not_equal_to()) == by_rank.end())
+    return "";
+  std::string text = "kernels  ";
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    text += fmt::format(" {} on rank {},", name_of(by_rank[rank]), rank);
+  }
+  return text + " to the same bits\n";
+}
+
 std::string schedule_lines(const TrainingParts& parts) {
   return fmt::format(
       "steps     {} per epoch, {} in total\n"
@@ -66,8 +80,8 @@ std::string memory_lines(const TrainingParts& parts) {
 
 std::string run_plan(const TrainingParts& parts, const CheckpointState* restored) {
   return model_lines(parts) + (restored != nullptr ? resume_line(parts, *restored) : "") +
-         data_line(parts) + parts.description().plan + schedule_lines(parts) +
-         memory_lines(parts);
+         data_line(parts) + parts.description().plan + kernels_line(parts.kernels) +
+         schedule_lines(parts) + memory_lines(parts);
 }
 
 }  // namespace convoy

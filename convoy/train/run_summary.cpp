@@ -38,6 +38,12 @@ json peak_rss_bytes_of(const std::vector<RankTotals>& ranks) {
   return list;
 }
 
+json kernels_of_ranks(const std::vector<RankTotals>& ranks) {
+  json list = json::array();
+  for (const RankTotals& rank : ranks) list.push_back(name_of(rank.kernels));
+  return list;
+}
+
 json slowest_of(const Records& records) {
   const std::optional<Straggler> straggler = find_straggler(records.pace().whole());
   return straggler ? json(describe(*straggler)) : json(nullptr);
@@ -107,6 +113,7 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"strategy", parts_.description().strategy},
       {"ranks", parts_.description().workers},
       {"threads", parts_.rig.team().threads()},
+      {"kernels", kernels_of_ranks(ranks)},
       {"microbatches", parts_.description().microbatches},
       {"lanes", parts_.description().microbatches},  // its former name
       {"batch_size", parts_.settings.train.batch_size},
@@ -137,7 +144,8 @@ RankTotals rank_totals(const TrainingParts& parts) {
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),
                  .exposed_seconds = telemetry.exposed,
-                 .slept_seconds = telemetry.slept};
+                 .slept_seconds = telemetry.slept,
+                 .kernels = kernel_set(parts.settings)};
   const Weights weights = parts.weights();
   const std::string digest =
       weights_sha256(parts.work.layout, weights.values, parts.work.statistics_layout,

@@ -2,6 +2,7 @@
 
 #include "convoy/train/trainer.h"
 
+#include <span>
 #include <utility>
 
 #include "convoy/train/run_plan.h"
@@ -21,6 +22,13 @@ Trainer::Trainer(const Settings& settings, Comm& comm,
       saver_(std::make_unique<RunSaver>(*parts_)) {}
 
 Trainer::~Trainer() = default;
+
+void Trainer::gather_kernel_sets() {
+  const KernelSet own = kernel_set(parts_->settings);
+  parts_->kernels.resize(static_cast<std::size_t>(parts_->comm.ranks()));
+  parts_->comm.all_gather(std::as_bytes(std::span(&own, 1)),
+                          std::as_writable_bytes(std::span(parts_->kernels)));
+}
 
 std::string Trainer::plan() const { return run_plan(*parts_, saver_->restored()); }
 

@@ -43,6 +43,9 @@ class Trainer {
   Trainer(const Settings& settings, Comm& comm, const UpdateSourceFactory& make_updates);
   ~Trainer();
 
+  /// Afterwards the plan says which rank uses which kernels. All ranks call it.
+  void gather_kernel_sets();
+
   /// Describes ranks, micro-batches, memory and steps, as --dry-run prints them.
   std::string plan() const;
 

@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "convoy/checkpoint/initial_weights.h"
 #include "convoy/checkpoint/policy_state.h"
 #include "convoy/comm/comm.h"
 #include "convoy/evaluate/evaluation.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/settings/settings.h"
 #include "convoy/setup/training_rig.h"
@@ -53,6 +55,7 @@ struct TrainingParts {
   std::optional<InitialWeights> initial;  // if they came from a file
   std::optional<Averages> averages;
   EvaluationPolicy policy;
+  std::vector<KernelSet> kernels;  // by rank, once gathered
 
  private:
   void set_first_values();

@@ -205,8 +205,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"inject.delay_kind=poisson", "one of constant, gaussian"},
         BadValue{"inject.slow_rank=-2", "a whole number from -1 to 65535"},
         BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
-        BadValue{"network.kernels=slow", "one of fast, reference"},
-        BadValue{"network.kernels=", "one of fast, reference"},
+        BadValue{"network.kernels=slow", "one of auto, avx512, avx2, neon, reference"},
+        BadValue{"network.kernels=", "one of auto, avx512, avx2, neon, reference"},
         BadValue{"network.winograd=on", "one of f4, f2, off"},
         BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
         BadValue{"data.root=/data/\xff", "text in UTF-8 without control characters"}));

@@ -104,6 +104,10 @@ TEST_F(SettingsResolve, ReadsEveryKindOfValue) {
 
 // ---- old names
 
+TEST_F(SettingsResolve, AnOldNameOfAValueStillMeansIt) {
+  EXPECT_EQ(resolve({"network.kernels=fast"}).network.kernels, KernelsChoice::auto_);
+}
+
 TEST_F(SettingsResolve, AnOldNameStillSetsItsSettingAndIsNamedOnce) {
   std::vector<std::string> warnings;
   context_.warn = [&](const std::string& text) { warnings.push_back(text); };

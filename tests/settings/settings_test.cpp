@@ -167,7 +167,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  timeout: 300\n"
             "  operation_timeout: 60\n"
             "network:\n"
-            "  kernels: fast\n"
+            "  kernels: auto\n"
             "  winograd: f4\n"
             "checkpoint:\n"
             "  every_epochs: 1\n"

@@ -2,8 +2,12 @@
 
 #include "convoy/setup/workload.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "convoy/base/error.h"
 #include "tests/base/expect_error.h"
 #include "tests/train/small_settings.h"
 
@@ -111,6 +115,38 @@ TEST(Workload, GivesTheModelResizedImages) {
   EXPECT_EQ(training_images(work).shape(), work.model.input);
   EXPECT_EQ(loader_options(settings, work, {}).image, work.model.input);
   EXPECT_EQ(work.normalization, measure(work.data.train)) << "of the pixels as they were";
+}
+
+TEST(KernelSetting, ChoosesTheBestOrAnyThatTheProcessorHas) {
+  Settings settings;
+  EXPECT_EQ(kernel_set(settings), available_kernel_sets().front());
+
+  for (const KernelSet set : available_kernel_sets()) {
+    settings.network.kernels = find_choice<KernelsChoice>(name_of(set)).value();
+    EXPECT_EQ(kernel_set(settings), set);
+    EXPECT_EQ(network_options(settings, 1).kernels, &kernels_of(set));
+  }
+}
+
+// No processor has both.
+TEST(KernelSetting, IsRefusedWhereTheProcessorHasNoSuchKernels) {
+  const std::vector<KernelSet> sets = available_kernel_sets();
+  const bool neon = std::ranges::count(sets, KernelSet::neon) == 1;
+  Settings settings;
+  settings.network.kernels = neon ? KernelsChoice::avx2 : KernelsChoice::neon;
+
+  try {
+    network_options(settings, 1);
+    FAIL() << "was not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              fmt::format("network.kernels\n"
+                          "  found:    {}, which this processor does not have\n"
+                          "  expected: auto or one of {}: this processor has {}\n"
+                          "  hint:     network.kernels=auto: all kernels end at the same "
+                          "bits",
+                          neon ? "avx2" : "neon", names_of(sets), name_of(sets.front())));
+  }
 }
 
 }  // namespace

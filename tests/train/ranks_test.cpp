@@ -11,6 +11,8 @@
 #include <sstream>
 
 #include "convoy/checkpoint/run_folder.h"
+#include "convoy/network/kernels/kernel_sets.h"
+#include "convoy/settings/settings.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/system/file.h"
 #include "convoy/system/stop_request.h"
@@ -72,7 +74,7 @@ TEST_F(RunOnRanks, IsSummedUpRankByRank) {
   EXPECT_EQ(found.at("lanes"), 3) << "the name it had before";
   EXPECT_EQ(found.at("strategy"), "ddp") << "if nothing else is said";
   EXPECT_EQ(found.at("steps"), 6);
-  for (const char* list : {"communication", "peak_rss_bytes", "rank_ms"}) {
+  for (const char* list : {"communication", "peak_rss_bytes", "rank_ms", "kernels"}) {
     EXPECT_EQ(found.at(list).size(), 3u) << list;
   }
   for (const json& rank : found.at("communication")) {
@@ -215,6 +217,31 @@ TEST_F(RunOnRanks, IsPlannedWithoutTheOthers) {
 
   EXPECT_THAT(plan, HasSubstr("4 ranks, strategy ddp, 1 threads each"));
   EXPECT_THAT(plan, HasSubstr("in 5 micro-batches"));
+}
+
+/// Rank 0's plan where it has these kernels and rank 1 the reference's.
+std::string plan_with(KernelsChoice kernels) {
+  std::string plan;
+  run_ranks(2, [&](Comm& comm) {
+    Settings own = small_settings(35, 9, 16, /*threads=*/1);
+    own.network.kernels = comm.is_first() ? kernels : KernelsChoice::reference;
+    Trainer trainer(own, comm);
+    trainer.gather_kernel_sets();
+    if (comm.is_first()) plan = trainer.plan();
+  });
+  return plan;
+}
+
+TEST(PlanOnRanks, SaysWhichRankUsesWhichKernels) {
+  const std::string best = name_of(available_kernel_sets().front());
+  if (best == "reference") GTEST_SKIP() << "this processor has no others";
+
+  EXPECT_THAT(plan_with(KernelsChoice::auto_),
+              HasSubstr("kernels   " + best +
+                        " on rank 0, reference on rank 1, to the same bits\n"));
+  const std::string alike = plan_with(KernelsChoice::reference);
+  EXPECT_THAT(alike, HasSubstr(", reference kernels\n"));
+  EXPECT_THAT(alike, testing::Not(HasSubstr("on rank 0")));
 }
 
 }  // namespace

@@ -109,6 +109,22 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
       GetParam().transport);
 }
 
+// As where machines have different processors.
+TEST(EndsAtTheSameBitsAsOneRankAlone, WithOtherKernelsOnEachRank) {
+  const StopRequest stop;
+  for (const char* model : {"lenet5", "vgg11"}) {
+    const Case run = {.model = model, .strategy = "ddp", .ranks = 2};
+    const Ending& expected = alone(run, stop);
+
+    run_ranks(2, [&](Comm& comm) {
+      Settings settings = settings_of(run);
+      if (!comm.is_first()) settings.network.kernels = KernelsChoice::reference;
+      EXPECT_EQ(train_alike(settings, comm, stop), expected)
+          << model << ", rank " << comm.rank();
+    });
+  }
+}
+
 TEST(EndsAtOtherBits, WithOtherMicrobatches) {
   const StopRequest stop;
   EXPECT_NE(alone({.model = "vgg11", .microbatches = 4}, stop).weights,
