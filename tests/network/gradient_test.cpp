@@ -14,10 +14,15 @@ namespace convoy {
 namespace {
 
 struct GradientCase {
+  GradientCase(std::string name, Shape input, std::size_t batch,
+               const Sequential& modules)
+      : name(std::move(name)), batch(batch), model("case", input, modules) {}
+  GradientCase(std::string name, std::size_t batch, Model model)
+      : name(std::move(name)), batch(batch), model(std::move(model)) {}
+
   std::string name;
-  Shape input;
   std::size_t batch;
-  Sequential modules;
+  Model model;
 };
 
 /// For GoogleTest, which would show bytes.
@@ -192,6 +197,46 @@ std::vector<GradientCase> gradient_cases() {
   };
 }
 
+/// One tensor that two layers use.
+GradientCase shared_tensor() {
+  Model model("case", {2, 3, 3});
+  model.add(Linear{"front", 6});
+  model.add(Linear{"shared", 6});
+  model.add(Relu{});
+  model.add(Linear{"shared", 6});
+  model.add(Linear{"behind", 3});
+  return {"SharedTensor", 5, model};
+}
+
+/// A result that three layers read, one of them twice.
+GradientCase branches() {
+  Model model("case", {2, 3, 3});
+  const LayerIndex x = model.add(Linear{"front", 6});
+  const LayerIndex left = model.add(Linear{"left", 6}, {x});
+  const LayerIndex right = model.add(Gelu{}, {x});
+  const LayerIndex twice = model.add(Add{}, {x, x});
+  const LayerIndex sum = model.add(Add{}, {left, right});
+  model.add(Add{}, {sum, twice});
+  model.add(Linear{"behind", 3});
+  return {"Branches", 17, model};
+}
+
+/// Every layer of a transformer, with tokens that fill no pack.
+GradientCase transformer() {
+  Model model("case", {2, 6, 4});
+  model.add(Patches{2});
+  model.add(Linear{"embed", 6, true, {2, 2, 2}});
+  model.add(ClassToken{});
+  model.add(PositionEmbedding{});
+  model.add(
+      Residual({LayerNorm{"norm1"}, Linear{"qkv", 18}, Attention{2}, Linear{"proj", 6}}));
+  model.add(Residual({LayerNorm{"norm2"}, Linear{"fc1", 9}, Gelu{}, Linear{"fc2", 6}}));
+  model.add(TakeRow{0});
+  model.add(LayerNorm{"norm"});
+  model.add(Linear{"head", 3});
+  return {"Transformer", 5, model};
+}
+
 constexpr RngKey kKey = {.seed = 3, .step = 7, .microbatch = 1};
 
 /// Gives `expected` the masks that dropout layers have under kKey, as a network that ends
@@ -227,7 +272,7 @@ double root_mean_square(std::span<const float> numbers) {
 class Gradient : public testing::TestWithParam<GradientCase> {
  protected:
   Gradient()
-      : model_("case", GetParam().input, GetParam().modules),
+      : model_(GetParam().model),
         layout_(build_layout(model_)),
         values_(made_up_values(layout_)),
         batch_(model_, GetParam().batch),
@@ -317,6 +362,9 @@ TEST_P(Gradient, MatchesDifferencesOnAllKernels) {
 
 INSTANTIATE_TEST_SUITE_P(NormsAndResiduals, Gradient,
                          testing::ValuesIn(norm_and_residual_cases()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Graphs, Gradient,
+                         testing::Values(shared_tensor(), branches(), transformer()),
                          [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Layers, Gradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& info) { return info.param.name; });
