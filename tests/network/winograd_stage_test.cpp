@@ -93,7 +93,9 @@ Found StageTrial::run(const Kernels& kernels, int threads) const {
                              .backward = 2,
                              .training = true,
                              .number = 0};
-  WinogradStage stage(context, {layer_, case_.form, case_.relu}, case_.src);
+  Convolution layer = layer_;
+  layer.bias = case_.bias;
+  WinogradStage stage(context, {layer, case_.form, case_.relu}, case_.src);
   const auto reserve = [&](Shape shape) {
     return plan.reserve(packs * pack_floats(shape) * sizeof(float), {0, 3});
   };

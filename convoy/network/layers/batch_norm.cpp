@@ -370,7 +370,6 @@ class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
   }
   std::vector<LayerExample> examples() const override {
     return {{"OfImages", BatchNorm{"bn"}, {{3, 5, 4}}},
-            {"OfFeatures", BatchNorm{"bn"}, {{7, 1, 1}}},
             {"OfTokens", BatchNorm{"bn"}, {{7, 1, 1, 5}}}};
   }
 };
