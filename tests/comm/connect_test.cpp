@@ -138,7 +138,7 @@ TEST(Connect, RefusesSharedMemoryBetweenMachines) {
 
 TEST(Connect, LetsNobodyInWhoDoesNotKnowTheSecret) {
   EXPECT_THAT(text_of(error_with_forged("address/0", Transport::tcp)),
-              HasSubstr("rank 0: is not who answered at its address"));
+              HasSubstr("rank 0: another process answered at its address"));
 }
 
 TEST(Connect, NamesAnAddressThatIsNotOfThisMachine) {

@@ -73,7 +73,7 @@ TEST(Straggler, IsNamedByItsDataIfItWaitsForThat) {
 
   ASSERT_TRUE(straggler);
   EXPECT_EQ(straggler->rank, 1u);
-  EXPECT_THAT(describe(*straggler), HasSubstr("waiting for data 30 ms a step"));
+  EXPECT_THAT(describe(*straggler), HasSubstr("waiting for data 30 ms per step"));
 }
 
 TEST(Straggler, IsNobodyAmongEquals) {

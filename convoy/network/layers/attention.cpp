@@ -106,10 +106,32 @@ class AttentionStage final : public Stage {
     if (before < count) copy(first + before, before, count - before);
   }
 
+  /// Sixteen tokens that lie in two packs, the first of which has `before` of them.
+  /// Copies of sixteen numbers are quick, whatever of them is needed: what one writes too
+  /// much, the next overwrites. The last channel is copied to the number.
+  void gather_whole_panel(const float* first, const float* second, std::size_t before,
+                          float* panel) const {
+    const std::size_t last = (size_ - 1) * kPack;
+    for (std::size_t at = 0; at < last; at += kPack) {
+      std::copy_n(first + at, kPack, panel + at);
+      if (before < kPack) std::copy_n(second + at, kPack, panel + at + before);
+    }
+    std::copy_n(first + last, before, panel + last);
+    std::copy_n(second + last, kPack - before, panel + last + before);
+  }
+
   void gather(const float* src, std::size_t features, std::size_t channel,
               std::size_t sample, float* panels) const {
     for (std::size_t panel = 0; panel < panels_; ++panel, panels += panel_floats()) {
-      if (tokens_in(panel) < kPack) std::fill_n(panels, panel_floats(), 0.0f);
+      if (tokens_in(panel) == kPack) {
+        const std::size_t row = sample * tokens_ + panel * kPack;
+        const std::size_t before = kPack - row % kPack;
+        gather_whole_panel(src + row_offset(row, features, channel),
+                           src + row_offset(row + before, features, channel), before,
+                           panels);
+        continue;
+      }
+      std::fill_n(panels, panel_floats(), 0.0f);
       for_runs(sample, panel, [&](std::size_t row, std::size_t lane, std::size_t count) {
         const float* from = src + row_offset(row, features, channel);
         for (std::size_t f = 0; f < size_; ++f) {
