@@ -32,6 +32,8 @@ class EmbeddingOf : public testing::Test {
     const std::vector<Shape> shapes = {{1, 1, 1, 3}};
     const LayerInfo info{.layer = layer,
                          .sources = {kModelInput},
+                         .kind = "embedding",
+                         .name = "table",
                          .sources_shapes = shapes,
                          .description = layer.kind().describe(layer, {.src = shapes})};
     const StageSpec spec{.name = "", .layers = {info}, .sources = {0}, .src = shapes};
