@@ -21,11 +21,10 @@ inline std::size_t row_offset(std::size_t row, std::size_t features,
   return (row / kPack * features + feature) * kPack + row % kPack;
 }
 
-/// Writes every row of `dst`, which is of `shape`: a copy of row source_of(row) of `src`,
-/// which has the same features, or zeros for kNoRow.
-template <class SourceOf>
-void copy_rows(const Pass& pass, Shape shape, const float* src, float* dst,
-               const SourceOf& source_of) {
+/// Writes every row of `dst`, which is of `shape`: a copy of the row that begins at
+/// place_of(row) in an activation with as many features, or zeros for nullptr.
+template <class PlaceOf>
+void gather_rows(const Pass& pass, Shape shape, float* dst, const PlaceOf& place_of) {
   static constexpr float kZero = 0;
   const std::size_t features = shape.features(), rows = pass.rows(shape);
   pass.team.run(pass.packs(shape), [&](std::size_t pack, int) {
@@ -33,11 +32,9 @@ void copy_rows(const Pass& pass, Shape shape, const float* src, float* dst,
     std::size_t stride[kPack];
     for (std::size_t lane = 0; lane < kPack; ++lane) {
       const std::size_t row = pack * kPack + lane;
-      const std::ptrdiff_t source = row < rows ? source_of(row) : kNoRow;
-      const bool none = source == kNoRow;
-      from[lane] =
-          none ? &kZero : src + row_offset(static_cast<std::size_t>(source), features);
-      stride[lane] = none ? 0 : kPack;
+      const float* place = row < rows ? place_of(row) : nullptr;
+      from[lane] = place == nullptr ? &kZero : place;
+      stride[lane] = place == nullptr ? 0 : kPack;
     }
     float* to = dst + pack * features * kPack;
     for (std::size_t f = 0; f < features; ++f, to += kPack) {
@@ -45,6 +42,18 @@ void copy_rows(const Pass& pass, Shape shape, const float* src, float* dst,
         to[lane] = from[lane][f * stride[lane]];
       }
     }
+  });
+}
+
+/// The same from one activation: row source_of(row) of `src`, or zeros for kNoRow.
+template <class SourceOf>
+void copy_rows(const Pass& pass, Shape shape, const float* src, float* dst,
+               const SourceOf& source_of) {
+  const std::size_t features = shape.features();
+  gather_rows(pass, shape, dst, [&](std::size_t row) -> const float* {
+    const std::ptrdiff_t source = source_of(row);
+    if (source == kNoRow) return nullptr;
+    return src + row_offset(static_cast<std::size_t>(source), features);
   });
 }
 

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "convoy/base/error.h"
+#include "convoy/network/layers/point/broadcast.h"
 #include "convoy/network/layers/relu.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
 namespace {
 
-/// The sum of two branches, and the ReLU that may follow it.
+/// The sum of two branches of one shape, and the ReLU that may follow it.
 class AddStage final : public Stage {
  public:
   AddStage(Shape shape, bool relu)
@@ -60,19 +60,24 @@ class AddKind final : public KindOf<Add, AddKind> {
                 .ends_block = true}) {}
 
   static LayerDescription describe_options(const Add&, const LayerContext& context) {
-    check(context.src[0] == context.src[1], "what is added has one shape");
-    return {.dst = context.first()};
+    const Broadcast checked("add", context.src[0], context.src[1]);
+    return {.dst = checked.whole()};
   }
   bool joins(const StageSpec& stage, const LayerInfo& next) const override {
-    return stage.joined<Relu>() == nullptr && next.layer.get_if<Relu>() != nullptr;
+    const bool same = stage.src[0] == stage.src[1];
+    return same && stage.joined<Relu>() == nullptr &&
+           next.layer.get_if<Relu>() != nullptr;
   }
   std::unique_ptr<Stage> make_stage(const StageSpec& spec,
-                                    const StageContext&) const override {
+                                    const StageContext& context) const override {
+    const Broadcast broadcast("add", spec.src[0], spec.src[1]);
+    if (!broadcast.same()) {
+      return make_broadcast_stage(context, broadcast, BroadcastOperation::add);
+    }
     return std::make_unique<AddStage>(spec.src[0], spec.joined<Relu>() != nullptr);
   }
   std::vector<LayerExample> examples() const override {
-    return {{"OfImages", Add{}, {{3, 5, 4}, {3, 5, 4}}},
-            {"OfTokens", Add{}, {{7, 1, 1, 5}, {7, 1, 1, 5}}}};
+    return broadcast_examples(Add{});
   }
 };
 

@@ -6,7 +6,8 @@
 
 namespace convoy {
 
-/// The sum of two sources of one shape.
+/// The sum of two sources. The second is broadcast over what it has only one of:
+/// channels, height x width, rows of a sample.
 struct Add {
   static auto fields() { return std::tuple{}; }
 };

@@ -347,12 +347,14 @@ class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
                        tensor(".running_var", Role::variance, Initialization::ones())}};
   }
 
-  /// A sum with a residual, then a ReLU, or a ReLU and a max pool.
+  /// A sum with a residual of the same shape, then a ReLU, or a ReLU and a max pool.
   bool joins(const StageSpec& stage, const LayerInfo& next) const override {
     const bool alone = stage.layers.size() == 1;
     const bool has_relu = stage.joined<Relu>() != nullptr;
     const bool has_pool = stage.joined<MaxPool>() != nullptr;
-    if (next.layer.get_if<Add>() != nullptr) return alone;
+    if (next.layer.get_if<Add>() != nullptr) {
+      return alone && next.sources_shapes[0] == next.sources_shapes[1];
+    }
     if (next.layer.get_if<Relu>() != nullptr) return !has_relu && !has_pool;
     const auto* pool = next.layer.get_if<MaxPool>();
     return pool != nullptr && pool->is_plain() && !has_pool &&

@@ -8,7 +8,9 @@ namespace convoy {
 
 /// x times the normal distribution up to x: a ReLU without an edge.
 struct Gelu {
-  static auto fields() { return std::tuple{}; }
+  bool tanh = false;  // with PyTorch's approximation of that distribution by tanh
+
+  static auto fields() { return std::tuple{Field{"tanh", &Gelu::tanh}}; }
 };
 
 }  // namespace convoy

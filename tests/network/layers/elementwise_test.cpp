@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
-#include "convoy/network/layers/add.h"
 #include "convoy/network/layers/dropout.h"
 #include "convoy/network/layers/flatten.h"
 #include "convoy/network/layers/gelu.h"
@@ -16,16 +16,10 @@ namespace {
 const auto kRelu = elementwise<Relu>(
     "relu", [](const Relu&, double value) { return std::max(0.0, value); });
 
-const auto kGelu = elementwise<Gelu>("gelu", [](const Gelu&, double value) {
-  return value * 0.5 * std::erfc(-value / std::sqrt(2.0));
-});
-
-const DoubleLayer<Add> kAdd("add", [](const Add&, const DoubleArguments& of) {
-  DoubleBatch sum = of.src[0];
-  for (std::size_t i = 0; i < sum.values.size(); ++i) {
-    sum.values[i] += of.src[1].values[i];
-  }
-  return sum;
+const auto kGelu = elementwise<Gelu>("gelu", [](const Gelu& layer, double value) {
+  if (!layer.tanh) return value * 0.5 * std::erfc(-value / std::sqrt(2.0));
+  const double cubic = value + 0.044715 * value * value * value;
+  return 0.5 * value * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * cubic));
 });
 
 const DoubleLayer<Dropout> kDropout("dropout", [](const Dropout&,

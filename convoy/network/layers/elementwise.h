@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers that compute one function of each number. Such a layer is its options and one
+// line that names the function:
+//
+//   class TanhKind final : public ElementwiseKind<Tanh, TanhKind> {
+//    public:
+//     TanhKind() : ElementwiseKind("tanh", "Tanh") {}
+//     static ActivationOf function(const Tanh&) { return {ActivationFunction::tanh}; }
+//   };
+
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "convoy/network/kernels/point/activations.h"
+#include "convoy/network/stage_builder.h"
+
+namespace convoy {
+
+/// A function of kernels/point/activations.h with its constants.
+struct ActivationOf {
+  ActivationFunction function;
+  ActivationConstants constants{};
+
+  void value(const Kernels& kernels, const float* src, float* dst,
+             std::size_t size) const {
+    activation_kernels(kernels.set, function).value({src, dst, size, constants});
+  }
+  void gradient(const Kernels& kernels, const float* src, const float* dst_gradient,
+                float* src_gradient, std::size_t size) const {
+    activation_kernels(kernels.set, function)
+        .gradient({src, dst_gradient, src_gradient, size, constants});
+  }
+};
+
+/// `Function` has value() and gradient() as ActivationOf has. The gradient follows from
+/// the source.
+template <class Function>
+class ElementwiseStage final : public Stage {
+ public:
+  ElementwiseStage(Function function, Shape shape) : function_(function), shape_(shape) {}
+
+  void forward(const Pass& pass, Activations src, const Activation& dst) override {
+    for_chunks(pass, [&](std::size_t from, std::size_t size) {
+      function_.value(pass.kernels, src[0].values + from, dst.values + from, size);
+    });
+  }
+
+  void backward(const Pass& pass, Activations src, const Activation& dst) override {
+    if (src[0].gradient == nullptr) return;
+    for_chunks(pass, [&](std::size_t from, std::size_t size) {
+      function_.gradient(pass.kernels, src[0].values + from, dst.gradient + from,
+                         src[0].gradient + from, size);
+    });
+  }
+
+  bool backward_reads_src(std::size_t) const override { return true; }
+  bool backward_reads_dst() const override { return false; }
+
+ private:
+  static constexpr std::size_t kChunk = 4096;  // a multiple of kPack
+
+  template <class Work>
+  void for_chunks(const Pass& pass, const Work& work) const {
+    const std::size_t all = pass.packs(shape_) * pack_floats(shape_);
+    pass.team.run((all + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
+      work(chunk * kChunk, std::min(kChunk, all - chunk * kChunk));
+    });
+  }
+
+  Function function_;
+  Shape shape_;
+};
+
+/// The derived class has function(const Options&).
+template <class Options, class Derived>
+class ElementwiseKind : public KindOf<Options, Derived> {
+ public:
+  ElementwiseKind(const char* name, const char* operation)
+      : KindOf<Options, Derived>(
+            {.name = name, .operation = operation, .ends_block = true}) {}
+
+  static LayerDescription describe_options(const Options&, const LayerContext& context) {
+    return {.dst = context.first()};
+  }
+  std::unique_ptr<Stage> make_stage(const StageSpec& spec,
+                                    const StageContext&) const override {
+    auto function = Derived::function(spec.options<Options>());
+    return std::make_unique<ElementwiseStage<decltype(function)>>(function, spec.src[0]);
+  }
+  std::vector<LayerExample> examples() const override {
+    return {{"OfImages", Options{}, {{3, 5, 4}}},
+            {"OfTokens", Options{}, {{7, 1, 1, 5}}},
+            {"OfManyNumbers", Options{}, {{13, 9, 7}}}};
+  }
+};
+
+}  // namespace convoy
