@@ -38,6 +38,7 @@ FileMark write_tensors(const fs::path& path, const std::vector<SavedPart>& parts
   std::vector<TensorView> tensors;
   for (const SavedPart& part : parts) {
     for (const Segment& segment : part.layout.segments()) {
+      if (part.only_trained && !segment.trained) continue;
       tensors.push_back(
           {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
     }
@@ -156,6 +157,7 @@ void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {
   const SafetensorsFile file = SafetensorsFile::read(path);
   for (const LoadedPart& part : parts) {
     for (const Segment& segment : part.layout.segments()) {
+      if (part.only_trained && !segment.trained) continue;
       const std::string name = segment.name + part.suffix;
       refuse_other_shape(file, path, name, segment);
       file.copy_values(name, part.numbers.view(segment.range));

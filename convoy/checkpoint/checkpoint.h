@@ -30,11 +30,13 @@ struct SavedPart {
   const Layout& layout;
   const FlatBuffer& numbers;
   std::string suffix{};
+  bool only_trained = false;  // frozen segments have none, as of an optimizer's state
 };
 struct LoadedPart {
   const Layout& layout;
   FlatBuffer& numbers;
   std::string suffix{};
+  bool only_trained = false;
 };
 
 struct CheckpointContent {

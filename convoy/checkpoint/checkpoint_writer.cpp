@@ -58,7 +58,7 @@ std::vector<SavedPart> CheckpointWriter::copied(const std::vector<SavedPart>& pa
     }
     FlatBuffer& copy = *next_copy_++;
     std::ranges::copy(part.numbers.numbers(), copy.data());
-    copies.push_back({part.layout, copy, part.suffix});
+    copies.push_back({part.layout, copy, part.suffix, part.only_trained});
   }
   return copies;
 }

@@ -3,31 +3,57 @@
 #include "convoy/checkpoint/initial_weights.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/foreign_names.h"
+#include "convoy/checkpoint/position_resize.h"
 #include "convoy/checkpoint/safetensors.h"
 
 namespace convoy {
 namespace {
 
-std::string without_prefixes(std::string_view name) {
-  for (const std::string_view prefix : {"module.", "model.", "_orig_mod."}) {
-    if (name.starts_with(prefix)) return without_prefixes(name.substr(prefix.size()));
-  }
-  return std::string(name);
-}
-
-/// Returns the file's tensors by their names without prefixes, without batch counters.
+/// Returns the file's tensors by our names for them, without batch counters.
 std::map<std::string, std::string> names_in(const SafetensorsFile& file) {
   std::map<std::string, std::string> names;
   for (const std::string& name : file.names()) {
-    if (!name.ends_with(".num_batches_tracked")) names[without_prefixes(name)] = name;
+    if (!name.ends_with(".num_batches_tracked")) names[own_name(name)] = name;
   }
   return names;
+}
+
+using Dimensions = std::vector<std::size_t>;
+
+/// "fc" of "fc.weight".
+std::string layer_of(const Segment& segment) {
+  return segment.name.substr(0, segment.name.rfind('.'));
+}
+
+/// Whether the segment belongs to the last linear layer, and has that shape for another
+/// number of classes.
+bool is_head_for_others(const Layout& layout, const Segment& segment,
+                        const Dimensions& shape) {
+  const auto segments = layout.segments();
+  const auto last = std::find_if(segments.rbegin(), segments.rend(),
+                                 [](const auto& s) { return s.role == Role::weight; });
+  return last != segments.rend() && last->shape.size() == 2 &&
+         layer_of(*last) == layer_of(segment) && shape.size() == segment.shape.size() &&
+         std::equal(shape.begin() + 1, shape.end(), segment.shape.begin() + 1);
+}
+
+InputError other_shape(const std::filesystem::path& path, const std::string& name,
+                       const Dimensions& found, const Segment& segment) {
+  return {InputKind::data,
+          {.where = path.string() + ": tensor " + name,
+           .found = fmt::format("shape {}", found),
+           .expected = fmt::format("shape {}", segment.shape),
+           .hint = "only the last linear layer may be for another number of classes"}};
 }
 
 std::string line(std::string_view what, const std::vector<std::string>& names) {
@@ -37,14 +63,17 @@ std::string line(std::string_view what, const std::vector<std::string>& names) {
 }  // namespace
 
 std::string InitialWeights::summary() const {
-  const std::size_t all = matched.size() + missing.size() + other_shape.size();
+  const std::size_t all = matched.size() + missing.size() + head.size();
   return fmt::format("{} of {} tensors", matched.size(), all) +
-         line("not in the file", missing) + line("of another shape there", other_shape) +
-         line("left over", left_over);
+         line(fmt::format("for {} classes there, so initialized anew", classes_in_file),
+              head) +
+         line("not in the file", missing) + line("left over", left_over);
 }
 
-InitialWeights load_initial_weights(const std::filesystem::path& path,
+InitialWeights load_initial_weights(const std::filesystem::path& from,
                                     std::initializer_list<LoadedPart> parts) {
+  const std::filesystem::path path =
+      is_directory(from) ? find_checkpoint(from) / "model.safetensors" : from;
   const SafetensorsFile file = SafetensorsFile::read(path);
   std::map<std::string, std::string> names = names_in(file);
   InitialWeights found;
@@ -53,8 +82,13 @@ InitialWeights load_initial_weights(const std::filesystem::path& path,
       const auto name = names.extract(segment.name);
       if (name.empty()) {
         found.missing.push_back(segment.name);
-      } else if (file.shape(name.mapped()) != segment.shape) {
-        found.other_shape.push_back(segment.name);
+      } else if (const Dimensions shape = file.shape(name.mapped());
+                 shape != segment.shape) {
+        if (!is_head_for_others(part.layout, segment, shape)) {
+          throw other_shape(path, name.mapped(), shape, segment);
+        }
+        found.head.push_back(segment.name);
+        found.classes_in_file = shape.front();
       } else {
         file.copy_values(name.mapped(), part.numbers.view(segment.range));
         found.matched.push_back(segment.name);

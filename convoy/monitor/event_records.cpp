@@ -90,6 +90,7 @@ void EventRecords::tensors(int epoch, std::size_t step, const Layout& layout,
   if (!writer_ || every == 0 || epoch % every != 0) return;
   for (const Segment& segment : layout.segments()) {
     writer_->histogram("weights/" + segment.name, step, values.view(segment.range));
+    if (!segment.trained) continue;
     writer_->histogram("gradients/" + segment.name, step, gradients.view(segment.range));
   }
 }

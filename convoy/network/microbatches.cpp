@@ -143,7 +143,9 @@ void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchS
   MicrobatchSums& left = sub_sums_[depth];
   run_subtree(step, {microbatches.begin, middle}, left, depth + 1);
   run_subtree(step, {middle, microbatches.end}, sums, depth + 1);
-  if (step.backward) add({0, layout_.size()}, left.gradients, sums.gradients);
+  for (const Range& range : layout_.trained()) {
+    if (step.backward) add(range, left.gradients, sums.gradients);
+  }
   add({0, sums.statistics.size()}, left.statistics, sums.statistics);
 }
 
@@ -173,21 +175,23 @@ void Microbatches::backward_microbatch(const Step& step, FlatBuffer& gradients,
   network_.backward(scale, step.values, gradients, listener);
 }
 
-void update_running_stats(std::span<const float> sum, std::size_t microbatches,
-                          std::span<float> running, float rate) {
+void update_running_stats(const Layout& statistics, std::span<const float> sum,
+                          std::size_t microbatches, FlatBuffer& running, float rate) {
   check(running.size() == sum.size(), "statistics fit the network");
   const double part = 1.0 / static_cast<double>(microbatches);
-  for (std::size_t i = 0; i < running.size(); ++i) {
-    const auto mean = static_cast<float>(sum[i] * part);
-    running[i] += rate * (mean - running[i]);
+  for (const Range& range : statistics.trained()) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const auto mean = static_cast<float>(sum[i] * part);
+      running.data()[i] += rate * (mean - running.data()[i]);
+    }
   }
 }
 
 void Microbatches::update_running_stats(std::size_t batch, FlatBuffer& running,
                                         float rate) const {
-  convoy::update_running_stats(partials_.back().statistics.numbers(),
-                               std::min(batch, part_.microbatches),
-                               running.view({0, running.size()}), rate);
+  convoy::update_running_stats(network_.statistics_layout(),
+                               partials_.back().statistics.numbers(),
+                               std::min(batch, part_.microbatches), running, rate);
 }
 
 /// right = left + right, elementwise.

@@ -47,9 +47,10 @@ struct BatchShare {
 };
 
 /// Updates running statistics by the mean of the statistics of `microbatches`
-/// micro-batches, given their sum.
-void update_running_stats(std::span<const float> sum, std::size_t microbatches,
-                          std::span<float> running, float rate = kStatisticsRate);
+/// micro-batches, given their sum. Frozen ones stay as they are.
+void update_running_stats(const Layout& statistics, std::span<const float> sum,
+                          std::size_t microbatches, FlatBuffer& running,
+                          float rate = kStatisticsRate);
 
 class Microbatches {
  public:
@@ -70,6 +71,8 @@ class Microbatches {
   /// The losses of the last run(), one per micro-batch.
   std::span<const LossSum> losses() const { return losses_; }
 
+  const Layout& statistics_layout() const { return network_.statistics_layout(); }
+
   PartialSums gradients() { return sums(&MicrobatchSums::gradients); }
   PartialSums batch_stats() { return sums(&MicrobatchSums::statistics); }
 
@@ -80,8 +83,8 @@ class Microbatches {
 
   /// Memory of all gradients.
   std::size_t gradient_bytes() const {
-    return (partials_.size() + spine_.size() + sub_sums_.size()) * layout_.size() *
-           sizeof(float);
+    return (partials_.size() + spine_.size() + sub_sums_.size()) *
+           layout_.trained_size() * sizeof(float);
   }
 
   /// Samples of the longest micro-batch of a batch.

@@ -114,6 +114,14 @@ void add_tensors(const std::vector<TensorSpec>& tensors, LayoutBuilder& builder,
   }
 }
 
+/// Whether a layer has parameters, none of which is trained.
+bool is_frozen(const std::vector<TensorSpec>& parameters, const Layout& layout) {
+  return !parameters.empty() &&
+         std::ranges::none_of(parameters, [&](const TensorSpec& tensor) {
+           return layout.segment(layout.find(tensor.name).value()).trained;
+         });
+}
+
 }  // namespace
 
 Model::Model(std::string name, Shape input, const Sequential& modules,
@@ -199,6 +207,19 @@ Layout build_statistics_layout(const Model& model) {
     add_tensors(info.description.statistics, builder, known);
   }
   return std::move(builder).build();
+}
+
+Layout build_statistics_layout(const Model& model, const Layout& layout) {
+  Layout statistics = build_statistics_layout(model);
+  std::vector<SegmentId> frozen;
+  for (const LayerInfo& info : describe(model)) {
+    if (!is_frozen(info.description.parameters, layout)) continue;
+    for (const TensorSpec& tensor : info.description.statistics) {
+      frozen.push_back(statistics.find(tensor.name).value());
+    }
+  }
+  statistics.freeze(frozen);
+  return statistics;
 }
 
 void initialize(const Layout& layout, std::uint64_t seed, FlatBuffer& values) {

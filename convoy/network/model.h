@@ -136,6 +136,8 @@ Layout build_layout(const Model& model, std::size_t unit_multiple = 16);
 
 /// Where the running statistics lie, in the order of layers.
 Layout build_statistics_layout(const Model& model);
+/// The same; those of layers whose parameters are all frozen in `layout` are frozen, too.
+Layout build_statistics_layout(const Model& model, const Layout& layout);
 
 /// Initial values of parameters or statistics, a function of the seed alone.
 void initialize(const Layout& layout, std::uint64_t seed, FlatBuffer& values);

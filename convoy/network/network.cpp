@@ -52,15 +52,18 @@ StageReport report_of(const StageSpec& spec) {
 
 Network::Network(const Model& model, const Layout& layout, const NetworkOptions& options,
                  ThreadTeam& team)
-    : options_(options),
+    : layout_(layout),
+      options_(options),
       team_(team),
       input_(model.input),
-      statistics_layout_(build_statistics_layout(model)),
+      statistics_layout_(build_statistics_layout(model, layout)),
       batch_statistics_(statistics_layout_) {
-  check(
-      options.training || options.statistics != nullptr || statistics_layout_.size() == 0,
-      "a network that does not train has its running statistics");
-  plan(model, layout);
+  const std::size_t segments = statistics_layout_.segments().size();
+  const bool all_measured =
+      options.training && statistics_layout_.trained_segment_count() == segments;
+  check(all_measured || options.statistics != nullptr || segments == 0,
+        "a network that uses running statistics has them");
+  plan(model);
 }
 
 // The moments of a step with n stages: 0 packs the inputs, 1 .. n are the stages forward,
@@ -75,12 +78,13 @@ std::size_t Network::activation_bytes(Shape shape) const {
   return packs_of(options_.most_samples, shape) * pack_floats(shape) * sizeof(float);
 }
 
-void Network::plan(const Model& model, const Layout& layout) {
+void Network::plan(const Model& model) {
   ArenaPlan arena_plan;
   const std::vector<StageSpec> specs =
       fuse_layers(model, {.training = options_.training, .winograd = options_.winograd});
   check(specs.back().dst().rows == 1, "a network gives one row of logits per sample");
-  stages_.resize(specs.size());
+  for (const StageSpec& spec : specs) plan_tensors(spec, stages_.emplace_back());
+  if (options_.training) plan_backward();
   StageContext context{.plan = arena_plan,
                        .most_samples = options_.most_samples,
                        .threads = team_.threads(),
@@ -88,7 +92,7 @@ void Network::plan(const Model& model, const Layout& layout) {
                        .backward = 0,
                        .training = options_.training,
                        .number = 0};
-  for (const StageSpec& spec : specs) plan_stage(spec, layout, context);
+  for (const StageSpec& spec : specs) plan_stage(spec, context);
   plan_activations(specs, arena_plan);
   plan_lifetimes(arena_plan);
   if (options_.training) plan_gradients(arena_plan);
@@ -102,25 +106,42 @@ void Network::plan(const Model& model, const Layout& layout) {
   arena_ = Arena(std::move(arena_plan));
 }
 
-/// Makes the stage after those that there are.
-void Network::plan_stage(const StageSpec& spec, const Layout& layout,
-                         StageContext& context) {
-  const std::size_t number = reports_.size();
-  context.forward = forward_moment(number);
-  context.backward = backward_moment(number);
-  ++context.number;
-  reports_.push_back(report_of(spec));
-  PlannedStage& planned = stages_[number];
+/// Finds what a stage reads.
+void Network::plan_tensors(const StageSpec& spec, PlannedStage& planned) const {
   planned.unit = spec.unit();
-  planned.stage = spec.first().layer.kind().make_stage(spec, context);
   for (const ActivationIndex source : spec.sources) planned.sources.push_back({source});
-  for (const SegmentId id : segments_of(spec, layout, &LayerDescription::parameters)) {
-    planned.parameters.push_back({id, layout.segment(id).range});
+  for (const SegmentId id : segments_of(spec, layout_, &LayerDescription::parameters)) {
+    const Segment& segment = layout_.segment(id);
+    planned.parameters.push_back({id, segment.range, segment.trained});
   }
   for (const SegmentId id :
        segments_of(spec, statistics_layout_, &LayerDescription::statistics)) {
-    planned.statistics.push_back(statistics_layout_.segment(id).range);
+    const Segment& segment = statistics_layout_.segment(id);
+    planned.statistics.push_back({segment.range.begin, segment.trained});
   }
+}
+
+/// A stage has a backward pass if it, or a stage that it reads, trains a parameter.
+void Network::plan_backward() {
+  for (PlannedStage& planned : stages_) {
+    planned.has_backward =
+        std::ranges::any_of(planned.parameters, &PlannedParameter::trained) ||
+        std::ranges::any_of(planned.sources, [&](const PlannedSource& source) {
+          return source.activation > 0 && stages_[source.activation - 1].has_backward;
+        });
+  }
+}
+
+/// Makes the stage after those that there are.
+void Network::plan_stage(const StageSpec& spec, StageContext& context) {
+  const std::size_t number = reports_.size();
+  PlannedStage& planned = stages_[number];
+  context.training = planned.has_backward;
+  context.forward = forward_moment(number);
+  context.backward = planned.has_backward ? backward_moment(number) : context.forward;
+  ++context.number;
+  reports_.push_back(report_of(spec));
+  planned.stage = spec.first().layer.kind().make_stage(spec, context);
 }
 
 /// Reserves the activations and finds the stages that read each.
@@ -151,9 +172,9 @@ void Network::plan_lifetimes(ArenaPlan& arena_plan) {
   for (const PlannedActivation& activation : activations_) {
     arena_plan.extend(activation.values, activation.used);
   }
-  if (!options_.training) return;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const PlannedStage& planned = stages_[i];
+    if (!planned.has_backward) continue;
     const int moment = backward_moment(i);
     if (planned.stage->backward_reads_dst()) {
       arena_plan.extend(activations_[i + 1].values, moment);
@@ -169,6 +190,7 @@ void Network::plan_lifetimes(ArenaPlan& arena_plan) {
 /// reads first; whatever else reads it gives a share, which is added.
 void Network::plan_gradients(ArenaPlan& arena_plan) {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (!stages_[i].has_backward) continue;
     PlannedActivation& dst = activations_[i + 1];
     const int moment = backward_moment(i);
     const int given =
@@ -176,8 +198,8 @@ void Network::plan_gradients(ArenaPlan& arena_plan) {
     dst.gradient = arena_plan.reserve(activation_bytes(dst.shape), {given, moment});
     std::vector<ActivationIndex> given_here;
     for (PlannedSource& source : stages_[i].sources) {
-      if (source.activation == 0) continue;
       const PlannedActivation& read = activations_[source.activation];
+      if (!read.gradient) continue;
       const bool first =
           read.last_user == i &&
           std::ranges::find(given_here, source.activation) == given_here.end();
@@ -193,6 +215,7 @@ void Network::plan_shared_parameters(ArenaPlan& arena_plan) {
   std::map<SegmentId, PlannedParameter*> users;
   for (std::size_t i = stages_.size(); i-- > 0;) {
     for (PlannedParameter& parameter : stages_[i].parameters) {
+      if (!parameter.trained) continue;
       PlannedParameter*& later = users[parameter.segment];
       if (later != nullptr) {
         later->ready = false;
@@ -248,15 +271,16 @@ void Network::set_arguments(std::size_t stage, const float* values, float* gradi
   }
   for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
     const PlannedParameter& parameter = planned.parameters[i];
-    float* gradient = gradients == nullptr ? nullptr : gradients + parameter.range.begin;
+    const bool wanted = gradients != nullptr && parameter.trained;
+    float* gradient = wanted ? gradients + parameter.range.begin : nullptr;
     if (parameter.share && gradient != nullptr) gradient = arena_.get(*parameter.share);
     arguments_.parameters[i] = {values + parameter.range.begin, gradient};
   }
-  const FlatBuffer* running = options_.training ? nullptr : options_.statistics;
   for (std::size_t i = 0; i < planned.statistics.size(); ++i) {
-    const std::size_t at = planned.statistics[i].begin;
-    arguments_.statistics[i] = {running == nullptr ? nullptr : running->data() + at,
-                                batch_statistics_.data() + at};
+    const auto [begin, trained] = planned.statistics[i];
+    const bool measured = options_.training && trained;
+    arguments_.statistics[i] = {measured ? nullptr : options_.statistics->data() + begin,
+                                batch_statistics_.data() + begin};
   }
   pass.parameters = std::span(arguments_.parameters).first(planned.parameters.size());
   pass.statistics = std::span(arguments_.statistics).first(planned.statistics.size());
@@ -309,13 +333,17 @@ LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
 void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradients,
                        PassListener& listener) {
   check(options_.training, "the network was planned for training");
+  if (!stages_.back().has_backward) return;
   // Without samples there is nothing that stages would sum.
-  if (samples_.count() == 0) std::fill_n(gradients.data(), gradients.size(), 0.0f);
+  if (samples_.count() == 0) clear_gradients(gradients);
   Pass pass = make_pass(key_);
   const Activation logits = activation(stages_.size());
   loss_->backward(team_, logits.values, samples_, scale, logits.gradient);
+  std::optional<std::size_t> unit;
   for (std::size_t i = stages_.size(); i-- > 0;) {
-    if (is_last_of_unit(i)) listener.before_backward(UnitId{stages_[i].unit});
+    if (!stages_[i].has_backward) continue;
+    if (unit != stages_[i].unit) listener.before_backward(UnitId{stages_[i].unit});
+    unit = stages_[i].unit;
     const Stopwatch watch;
     set_arguments(i, values.data(), gradients.data(), pass);
     stages_[i].stage->backward(pass,
@@ -324,8 +352,16 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
     add_shares(i, gradients.data());
     reports_[i].backward_seconds += watch.seconds();
     for (const PlannedParameter& parameter : stages_[i].parameters) {
-      if (parameter.ready) listener.gradient_ready(parameter.segment);
+      if (parameter.trained && parameter.ready) {
+        listener.gradient_ready(parameter.segment);
+      }
     }
+  }
+}
+
+void Network::clear_gradients(FlatBuffer& gradients) const {
+  for (const Range& range : layout_.trained()) {
+    std::ranges::fill(gradients.view(range), 0.0f);
   }
 }
 

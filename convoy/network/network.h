@@ -7,6 +7,9 @@
 // allocates nothing. A network borrows values and gradients from its caller and knows
 // nothing of ranks; a PassListener is told when a unit is used and when its gradients are
 // ready.
+//
+// Frozen parameters (Layout::freeze) have no gradient, and backward ends where nothing
+// before is trained.
 
 #pragma once
 
@@ -33,7 +36,8 @@ struct NetworkOptions {
   float label_smoothing = 0;      // of the loss
   const Kernels* kernels = &fast_kernels();
   WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
-  /// The running statistics, borrowed; needed without training if the model has any.
+  /// The running statistics, borrowed; needed if the model has any that are used: without
+  /// training, or frozen.
   const FlatBuffer* statistics = nullptr;
 };
 
@@ -57,7 +61,8 @@ class Network {
   LossSum forward(const Samples& samples, const FlatBuffer& values, const RngKey& key,
                   PassListener& listener);
 
-  /// Gradients of scale * (sum of the losses) of the last forward(), overwriting.
+  /// Gradients of scale * (sum of the losses) of the last forward(), overwriting those of
+  /// trained parameters.
   /// Requires: training; the same samples and values as in forward().
   void backward(float scale, const FlatBuffer& values, FlatBuffer& gradients,
                 PassListener& listener);
@@ -83,7 +88,7 @@ class Network {
   struct PlannedActivation {
     Shape shape;
     SlotId values;
-    std::optional<SlotId> gradient{};  // the input has none
+    std::optional<SlotId> gradient{};  // none where nothing before it is trained
     int used = 0;                      // the moment of the last forward that reads it
     std::size_t last_user = 0;         // the last stage that reads it, first in backward
   };
@@ -99,8 +104,14 @@ class Network {
   struct PlannedParameter {
     SegmentId segment;
     Range range;
+    bool trained = true;
     std::optional<SlotId> share{};
     bool ready = true;  // after this stage the gradient is final
+  };
+
+  struct PlannedStatistic {
+    std::size_t begin;
+    bool trained = true;
   };
 
   /// A stage among its neighbours; it gives the activation after its own number.
@@ -109,7 +120,8 @@ class Network {
     std::size_t unit;
     std::vector<PlannedSource> sources;
     std::vector<PlannedParameter> parameters;
-    std::vector<Range> statistics;
+    std::vector<PlannedStatistic> statistics;
+    bool has_backward = false;
   };
 
   /// What one stage is given, filled anew for each.
@@ -121,13 +133,16 @@ class Network {
 
   int forward_moment(std::size_t stage) const { return static_cast<int>(stage) + 1; }
   int backward_moment(std::size_t stage) const;
-  void plan(const Model& model, const Layout& layout);
-  void plan_stage(const StageSpec& spec, const Layout& layout, StageContext& context);
+  void plan(const Model& model);
+  void plan_tensors(const StageSpec& spec, PlannedStage& planned) const;
+  void plan_backward();
+  void plan_stage(const StageSpec& spec, StageContext& context);
   void plan_activations(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
   void plan_lifetimes(ArenaPlan& arena_plan);
   void plan_gradients(ArenaPlan& arena_plan);
   void plan_shared_parameters(ArenaPlan& arena_plan);
   void reserve_arguments();
+  void clear_gradients(FlatBuffer& gradients) const;
   std::size_t activation_bytes(Shape shape) const;
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
@@ -138,6 +153,7 @@ class Network {
                      Pass& pass);
   void add_shares(std::size_t stage, float* gradients);
 
+  const Layout& layout_;
   NetworkOptions options_;
   ThreadTeam& team_;
   Shape input_;

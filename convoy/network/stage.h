@@ -51,8 +51,8 @@ struct ParameterView {
 
 /// A running statistic of a stage.
 struct StatisticView {
-  const float* running = nullptr;  // nullptr in training
-  float* batch = nullptr;          // that of this pass, computed in training
+  const float* running = nullptr;  // nullptr in training, unless it is frozen
+  float* batch = nullptr;          // that of this pass, computed if there is no running
 };
 
 /// Floats of one pack of an activation.
@@ -90,7 +90,7 @@ struct StageContext {
   std::size_t most_samples;
   int threads;
   int forward, backward;  // the stage's two moments in the plan
-  bool training;          // without it there is no backward
+  bool training;          // whether there is a backward pass through the stage
   std::uint32_t number;   // of the stage, for its random numbers
 
   std::size_t most_packs(Shape shape) const { return packs_of(most_samples, shape); }

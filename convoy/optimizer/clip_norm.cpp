@@ -35,7 +35,7 @@ double sum_of_squares(std::span<const float> numbers) {
 
 ClipNorm::ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team)
     : longest_(options.longest),
-      counted_(layout, {.frozen = options.frozen}),
+      counted_(layout, {}),
       size_(layout.size()),
       sums_((layout.size() + kOptimizerChunk - 1) / kOptimizerChunk),
       team_(team) {}

@@ -12,11 +12,11 @@
 //
 //   clip.add_up(own_chunks, gradients);  gather clip.sums();  scale = clip.finish();
 //
-// Gradients are not modified: the scale is passed to Optimizer::update() with them.
+// Frozen parameters do not count. Gradients are not modified: the scale is passed to
+// Optimizer::update() with them.
 
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,7 +28,6 @@ namespace convoy {
 
 struct ClipOptions {
   double longest = 1;
-  std::optional<SegmentId> frozen{};  // not trained: its gradient does not count
 };
 
 class ClipNorm {

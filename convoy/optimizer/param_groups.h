@@ -34,13 +34,21 @@ void run_chunks(ThreadTeam& team, Range range, const Work& work) {
   });
 }
 
+/// What a segment has instead of, or besides, the options of all.
+struct SegmentRule {
+  double rate_factor = 1;                // of the learning rate, besides other factors
+  std::optional<double> weight_decay{};  // instead of that of its role
+
+  bool operator==(const SegmentRule&) const = default;
+};
+
 /// Optimizer options that differ between parameters.
 struct ParameterOptions {
   float weight_decay = 0;
   bool decay_only_weights = false;  // no weight decay for biases and norms
   /// Factor of the learning rate of biases, including those of norms.
   float bias_rate_factor = 1;
-  std::optional<SegmentId> frozen{};  // is not updated
+  std::vector<SegmentRule> rules{};  // by segment; empty: none has a rule of its own
 };
 
 /// How a group is updated.

@@ -17,6 +17,54 @@ std::size_t Layout::parameter_count() const {
       [](std::size_t sum, const Segment& segment) { return sum + segment.range.size(); });
 }
 
+std::size_t Layout::trained_count() const {
+  std::size_t count = 0;
+  for (const Segment& segment : segments_) {
+    if (segment.trained) count += segment.range.size();
+  }
+  return count;
+}
+
+std::size_t Layout::trained_segment_count() const {
+  return static_cast<std::size_t>(std::ranges::count(segments_, true, &Segment::trained));
+}
+
+std::size_t Layout::trained_size() const {
+  std::size_t size = 0;
+  for (const Range& range : trained_) size += range.size();
+  return size;
+}
+
+std::vector<Range> Layout::trained_in(Range range) const {
+  std::vector<Range> found;
+  for (const Range& each : trained_) {
+    const Range common = {std::max(each.begin, range.begin),
+                          std::min(each.end, range.end)};
+    if (common.begin < common.end) found.push_back(common);
+  }
+  return found;
+}
+
+void Layout::freeze(std::span<const SegmentId> segments) {
+  for (const SegmentId id : segments) {
+    segments_.at(static_cast<std::size_t>(id)).trained = false;
+  }
+  find_trained();
+}
+
+void Layout::find_trained() {
+  trained_.clear();
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (!segments_[i].trained) continue;
+    const std::size_t begin = i == 0 ? 0 : segments_[i].range.begin;
+    const std::size_t end =
+        i + 1 < segments_.size() ? segments_[i + 1].range.begin : size_;
+    const bool touches = !trained_.empty() && trained_.back().end == begin;
+    if (!touches) trained_.push_back({begin, begin});
+    trained_.back().end = end;
+  }
+}
+
 const Segment& Layout::segment(SegmentId id) const {
   return segments_.at(static_cast<std::size_t>(id));
 }
@@ -56,6 +104,7 @@ SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape, R
 
 Layout LayoutBuilder::build() && {
   pad();
+  layout_.find_trained();
   return std::move(layout_);
 }
 

@@ -14,8 +14,8 @@
 //   - backward fills the gradient buffer from its last unit to its first.
 //
 // Values, gradients and optimizer state share one layout, so an offset means the same in
-// each of them and on every rank. A layout owns no numbers (FlatBuffer does) and never
-// changes once built.
+// each of them and on every rank. A layout owns no numbers (FlatBuffer does). Once built,
+// its segments stay where they are; freeze() says which of them are not trained.
 
 #pragma once
 
@@ -47,6 +47,7 @@ struct Segment {
   UnitId unit;
   Role role;
   Initialization init{};  // of its first values
+  bool trained = true;    // false: frozen, its values do not change
 };
 
 class Layout {
@@ -58,6 +59,23 @@ class Layout {
   std::size_t parameter_count() const;
 
   std::size_t unit_count() const { return units_.size(); }
+
+  /// Number of parameters, and of segments, that are trained.
+  std::size_t trained_count() const;
+  std::size_t trained_segment_count() const;
+  /// Number of elements of trained().
+  std::size_t trained_size() const;
+
+  /// The ranges that are trained, in order: what is computed, exchanged and updated. The
+  /// padding after a segment belongs to it, so without frozen segments there is one range
+  /// with all elements.
+  std::span<const Range> trained() const { return trained_; }
+
+  /// Those of them that lie in `range`, cut to it.
+  std::vector<Range> trained_in(Range range) const;
+
+  /// These segments are not trained.
+  void freeze(std::span<const SegmentId> segments);
 
   /// All segments, in forward order.
   std::span<const Segment> segments() const { return segments_; }
@@ -73,8 +91,11 @@ class Layout {
  private:
   friend class LayoutBuilder;
 
+  void find_trained();
+
   std::vector<Segment> segments_;
   std::vector<Range> units_;
+  std::vector<Range> trained_;
   std::size_t size_ = 0;
 };
 

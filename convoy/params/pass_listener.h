@@ -13,8 +13,9 @@
 //   before_forward(0) after_forward(0) ... before_forward(n-1) after_forward(n-1)
 //   before_backward(n-1) gradient_ready(..)* ... before_backward(0) gradient_ready(..)*
 //
-// Only the last pass has gradient_ready: then the sums over all passes are final. Calls
-// come from one thread, in the same order on every rank.
+// Only the last pass has gradient_ready: then the sums over all passes are final. Frozen
+// segments never have it, and units behind which nothing is trained have no
+// before_backward. Calls come from one thread, in the same order on every rank.
 
 #pragma once
 
@@ -49,7 +50,7 @@ class PassListener {
   virtual void before_backward(UnitId) {}
 
   /// The segment's gradient is final, and its value is not read again in this step.
-  /// Called once per step for each segment, a shared one included.
+  /// Called once per step for each trained segment, a shared one included.
   virtual void gradient_ready(SegmentId) {}
 };
 

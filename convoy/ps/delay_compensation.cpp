@@ -40,12 +40,11 @@ void add_adapted_way(float lambda, std::size_t count, const float* __restrict sq
 
 /// Adjacent segments form one part, so that loops are long. Padding is left out: it may
 /// contain anything in values, and must stay zero in gradients.
-std::vector<Range> compensated_parts(const Layout& layout,
-                                     std::optional<SegmentId> frozen) {
+std::vector<Range> compensated_parts(const Layout& layout) {
   std::vector<Range> parts;
-  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
-    if (frozen == SegmentId{i}) continue;
-    const Range range = layout.segments()[i].range;
+  for (const Segment& segment : layout.segments()) {
+    if (!segment.trained) continue;
+    const Range range = segment.range;
     const bool touches = !parts.empty() && parts.back().end == range.begin;
     if (!touches) parts.push_back({range.begin, range.begin});
     parts.back().end = range.end;
@@ -66,7 +65,7 @@ void visit_parts(const std::vector<Range>& parts, Range chunk, const Work& work)
 
 DelayCompensation::DelayCompensation(const Layout& layout,
                                      const CompensationOptions& options, ThreadTeam& team)
-    : options_(options), parts_(compensated_parts(layout, options.frozen)), team_(team) {
+    : options_(options), parts_(compensated_parts(layout)), team_(team) {
   check(options.kind != Compensation::none, "the kind of compensation is not none");
   if (options.kind == Compensation::dc_asgd_adaptive) square_.emplace(layout);
 }

@@ -34,7 +34,6 @@ struct CompensationOptions {
   double lambda = 2;
   /// Adaptive: decay per gradient of the mean of squares.
   double decay = 0.95;
-  std::optional<SegmentId> frozen{};  // not trained: its gradient is not changed
 };
 
 class DelayCompensation {
@@ -44,7 +43,7 @@ class DelayCompensation {
                     ThreadTeam& team);
 
   /// Modifies the gradients of `range`; `pulled` are the values of `range` that they were
-  /// computed with. Padding is not changed.
+  /// computed with. Padding and gradients of frozen segments are not changed.
   void compensate(Range range, const FlatBuffer& values, std::span<const float> pulled,
                   std::span<float> gradients);
 

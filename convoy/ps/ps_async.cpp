@@ -16,7 +16,7 @@ namespace convoy {
 PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
     : ServerUpdates(parts, service),
       schedule_(parts.settings, parts.work, service.workers),
-      server_(async_server_options(parts.settings, parts.work.layout, schedule_),
+      server_(async_server_options(parts.settings, schedule_),
               {parts.work.layout, own_, parts.rig.values(), parts.rig.optimizer(),
                parts.rig.clip()},
               parts.rig.team()),
@@ -67,20 +67,30 @@ void PsAsync::receive(const Arrival& arrival) {
   std::erase(waiting_, worker);
   if (joined && has_others() && server_.is_done(worker)) {
     const std::uint64_t done = server_.sequences()[static_cast<std::size_t>(worker)];
-    port().assign(worker, {.sequence = done - 1, .version = server_.version()},
-                  own_values());
+    assign_values(worker, {.sequence = done - 1, .version = server_.version()});
   } else if (joined && !server_.is_done(worker)) {
     // Assigned at once, however far ahead it is: another server may wait for the batch it
     // lacks.
-    port().assign(worker, server_.pull(worker), own_values());
+    assign_values(worker, server_.pull(worker));
   }
   release_waiting();
 }
 
+/// Returns the gradients of the server's range: as they were pushed, if all of it is
+/// trained.
+std::span<float> PsAsync::unpacked(std::span<float> pushed) {
+  if (pushed.size() == own_.size()) return pushed;
+  for (const Range& range : trained()) {
+    std::ranges::copy(pushed.first(range.size()), gradients_.view(range).begin());
+    pushed = pushed.subspan(range.size());
+  }
+  return gradients_.view(own_);
+}
+
 std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& request) {
   const int worker = arrival.worker;
-  const Applied applied =
-      server_.push(worker, arrival.push, arrival.gradients, request.rates);
+  const std::span<float> gradients = unpacked(arrival.gradients);
+  const Applied applied = server_.push(worker, arrival.push, gradients, request.rates);
   if (applied.result == PushResult::refused) {
     port().refuse(worker, applied.why);
     return std::nullopt;
@@ -93,8 +103,9 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   for (const LossSum& microbatch : arrival.push.microbatches) made.loss += microbatch;
   follow(arrival.statistics, std::min(made.loss.samples, schedule_.microbatches));
   note(worker, arrival.push);
-  if (meets_after(request.position.step)) {
-    std::ranges::copy(arrival.gradients, gradients_.view(own_).begin());
+  const bool unpacked = gradients.data() == gradients_.view(own_).data();
+  if (!unpacked && meets_after(request.position.step)) {
+    std::ranges::copy(gradients, gradients_.view(own_).begin());
   }
   give_work(worker);
   release_waiting();
@@ -115,7 +126,7 @@ void PsAsync::give_work(int worker) {
     waiting_.push_back(worker);
     return;
   }
-  port().assign(worker, server_.pull(worker), own_values());
+  assign_values(worker, server_.pull(worker));
 }
 
 void PsAsync::release_waiting() {
@@ -191,8 +202,8 @@ void PsAsync::restore(const nlohmann::ordered_json& state, std::size_t step) {
 }
 
 UpdateMemory PsAsync::memory() const {
-  const std::size_t copies = async_server_bytes(
-      async_server_options(parts_.settings, parts_.work.layout, schedule_), own_);
+  const std::size_t copies =
+      async_server_bytes(async_server_options(parts_.settings, schedule_), own_);
   return {.gradients = own_.size() * sizeof(float) + port_bytes() + copies,
           .slot = own_.size() * sizeof(float)};
 }

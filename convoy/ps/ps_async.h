@@ -28,6 +28,7 @@ class PsAsync final : public ServerUpdates {
   std::vector<std::size_t> microbatches_by_worker() const override;
   void attend() override;
   void receive(const Arrival& arrival);
+  std::span<float> unpacked(std::span<float> pushed);
   std::optional<Update> apply(const Arrival& arrival, const StepRequest& request);
   void give_work(int worker);
   void release_waiting();

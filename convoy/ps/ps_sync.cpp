@@ -48,7 +48,7 @@ std::vector<std::size_t> PsSync::microbatches_by_worker() const {
 }
 
 void PsSync::assign(int worker, std::size_t step) {
-  port().assign(worker, {.sequence = step, .version = step}, own_values());
+  assign_values(worker, {.sequence = step, .version = step});
 }
 
 NextUpdate PsSync::next(const StepRequest& request) {
@@ -146,6 +146,22 @@ void PsSync::add(std::span<const std::span<const float>> pushed,
   order_.add(partials, sum);
 }
 
+/// A partial has what is trained of the server's range, one range after the other.
+void PsSync::add_gradients(std::span<const std::span<const float>> pushed) {
+  const std::size_t size = pushed_size();
+  std::size_t from = 0;
+  for (const Range& range : trained()) {
+    std::vector<const float*> partials;
+    for (const std::span<const float> numbers : pushed) {
+      for (std::size_t at = from; at < numbers.size(); at += size) {
+        partials.push_back(numbers.data() + at);
+      }
+    }
+    order_.add(partials, gradients_.view(range));
+    from += range.size();
+  }
+}
+
 LossSum PsSync::update(const StepRequest& request) {
   LossSum loss;
   std::vector<std::span<const float>> gradients, statistics;
@@ -154,7 +170,7 @@ LossSum PsSync::update(const StepRequest& request) {
     statistics.push_back(arrival->statistics);
     for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
-  add(gradients, gradients_.view(own_));
+  add_gradients(gradients);
   parts_.rig.optimizer().start_step(request.position.step, request.rates);
   OptimizerStep{parts_.rig.optimizer(), parts_.rig.clip()}.update(
       own_, parts_.rig.values(), gradients_.view(own_));

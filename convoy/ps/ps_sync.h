@@ -26,6 +26,7 @@ class PsSync final : public ServerUpdates {
   void check_liveness() const;
   bool all_there() const;
   LossSum update(const StepRequest& request);
+  void add_gradients(std::span<const std::span<const float>> pushed);
   void add(std::span<const std::span<const float>> pushed, std::span<float> sum) const;
 
   UpdateMemory memory() const;

@@ -81,8 +81,9 @@ void ServerUpdates::begin() {
       ServerPortOptions{
           .token = service_.token,
           .workers = service_.workers,
-          .gradients = own_.size(),
+          .gradients = pushed_size(),
           .statistics = is_first() ? parts_.rig.statistics().size() : 0,
+          .constants = own_.size() - pushed_size() + frozen_statistics().size(),
           .partials = partials(),
           .microbatches = microbatches_by_worker(),
           .silence = milliseconds_of(parts_.settings.cluster.operation_timeout),
@@ -93,6 +94,22 @@ void ServerUpdates::begin() {
   keep_own_range();
   if (service_.on_open) service_.on_open();
   since_update_.restart();
+}
+
+void ServerUpdates::assign_values(int worker, const Assignment& assignment) {
+  port_->assign(worker, assignment, parts_.rig.values().view(own_), frozen_statistics());
+}
+
+std::size_t ServerUpdates::pushed_size() const {
+  std::size_t size = 0;
+  for (const Range& range : trained()) size += range.size();
+  return size;
+}
+
+/// Workers read all running statistics from the first server, if any are frozen.
+std::span<const float> ServerUpdates::frozen_statistics() const {
+  if (!is_first() || !parts_.work.has_frozen_statistics()) return {};
+  return parts_.rig.statistics().numbers();
 }
 
 /// Returns the lines that the port's threads logged since the last call.
@@ -107,7 +124,7 @@ std::size_t ServerUpdates::port_bytes() const {
   const std::size_t statistics = is_first() ? parts_.rig.statistics().size() : 0;
   std::size_t floats = 0;
   for (const std::size_t count : partials()) {
-    floats += (count + 1) * own_.size() + count * statistics;
+    floats += count * (pushed_size() + statistics) + own_.size();
   }
   return floats * sizeof(float);
 }
@@ -232,8 +249,8 @@ void ServerUpdates::synchronize() {
 
 void ServerUpdates::follow(std::span<const float> found, std::size_t microbatches) {
   if (!is_first()) return;
-  update_running_stats(found, microbatches,
-                       parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
+  update_running_stats(parts_.work.statistics_layout, found, microbatches,
+                       parts_.rig.statistics());
 }
 
 void ServerUpdates::note(int worker, const Push& push) {

@@ -85,7 +85,11 @@ class ServerUpdates : public UpdateSource {
   std::size_t port_bytes() const;
   bool is_first() const { return parts_.comm.is_first(); }
   bool has_others() const { return parts_.comm.ranks() > 1; }
-  std::span<const float> own_values() const { return parts_.rig.values().view(own_); }
+  /// Answers a worker with the values of the server's range.
+  void assign_values(int worker, const Assignment& assignment);
+  /// What is trained of the server's range: workers push the gradients of that, packed.
+  std::vector<Range> trained() const { return parts_.work.layout.trained_in(own_); }
+  std::size_t pushed_size() const;
 
   TrainingContext parts_;
   Range own_;             // this server's range of the flat buffer
@@ -94,6 +98,8 @@ class ServerUpdates : public UpdateSource {
   Stopwatch since_update_;
 
  private:
+  std::span<const float> frozen_statistics() const;
+
   /// What servers exchange.
   struct ServerStatus {
     std::int64_t stop_signal = 0, diverged = 0;

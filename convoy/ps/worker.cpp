@@ -41,7 +41,7 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
       plan_(plan()),
       rig_(work_, {.threads = thread_count(settings)}),
       delays_(make_delay(settings, place.worker, place.workers)),
-      compute_timer_(nobody_, work_.layout.segments().size(), delays_),
+      compute_timer_(nobody_, work_.layout.trained_segment_count(), delays_),
       loader_(work_.data.train, plan_.samples,
               loader_options(settings, work_, plan_.part, plan_.order_of)) {
   rig_.plan_passes(pass_options(settings, plan_.part));
@@ -71,12 +71,19 @@ WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers
       .ranges = {},
       .token = token,
       .worker = place_.worker,
+      .pushed = {},
+      .frozen_statistics = {},
       .statistics = work_.statistics_layout.size(),
       .partials = rig_.microbatches().gradients().count(),
       .microbatches = plan_.part.own.size(),
       .timeout = milliseconds_of(settings_.cluster.operation_timeout)};
   for (int server = 0; server < place_.servers; ++server) {
-    options.ranges.push_back(server_range(work_.layout, server, place_.servers));
+    const Range range = server_range(work_.layout, server, place_.servers);
+    options.ranges.push_back(range);
+    options.pushed.push_back(work_.layout.trained_in(range));
+  }
+  if (work_.has_frozen_statistics()) {
+    options.frozen_statistics = rig_.statistics().view({0, rig_.statistics().size()});
   }
   return options;
 }

@@ -31,16 +31,14 @@ WorkerSchedule::WorkerSchedule(const Settings& settings, const Workload& work,
       batches(batches_of(parts, static_cast<std::size_t>(settings.train.batch_size))),
       microbatches(microbatch_count(settings, /*ranks=*/1)) {}
 
-AsyncServerOptions async_server_options(const Settings& settings, const Layout& layout,
+AsyncServerOptions async_server_options(const Settings& settings,
                                         const WorkerSchedule& course) {
   const PsSettings& ps = settings.ps;
-  AsyncServerOptions options{
-      .batches = {},
-      .compensation = {.kind = ps.compensation,
-                       .lambda = ps.lambda,
-                       .decay = ps.lambda_decay,
-                       .frozen = optimizer_options(settings, layout).parameters.frozen},
-      .scale_rate = ps.scale_rate};
+  AsyncServerOptions options{.batches = {},
+                             .compensation = {.kind = ps.compensation,
+                                              .lambda = ps.lambda,
+                                              .decay = ps.lambda_decay},
+                             .scale_rate = ps.scale_rate};
   for (const std::size_t batches : course.batches) {
     options.batches.push_back(batches * static_cast<std::size_t>(settings.train.epochs));
   }

@@ -47,7 +47,7 @@ struct WorkerSchedule {
 };
 
 /// Makes the options from the settings.
-AsyncServerOptions async_server_options(const Settings& settings, const Layout& layout,
+AsyncServerOptions async_server_options(const Settings& settings,
                                         const WorkerSchedule& course);
 
 /// Formats the staleness for a summary: "mean 1.9, max 7" and the rest.

@@ -64,6 +64,8 @@ struct HelloBody {
   std::uint64_t beat_milliseconds = 0;          // interval at which it wants a beat
   std::uint64_t gradients = 0, statistics = 0;  // floats per partial
   std::uint64_t partials = 0, microbatches = 0;
+  /// Floats of an assignment that have no gradient: frozen values and statistics.
+  std::uint64_t constants = 0;
   std::uint64_t machine = 0;  // machine_number(), if the worker can share memory
 
   bool operator==(const HelloBody&) const = default;
@@ -84,7 +86,7 @@ struct AssignmentHead {
   std::uint64_t sequence = 0, version = 0;
 };
 
-static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 56 &&
+static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 64 &&
                   sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
                   sizeof(AssignmentHead) == 16 && sizeof(LossSum) == 24 &&
                   std::is_trivially_copyable_v<LossSum>,
@@ -96,6 +98,10 @@ struct Rejection {
   std::string found{}, expected{};
 };
 
+/// Floats of an assignment.
+inline std::uint64_t pulled_floats(const HelloBody& sizes) {
+  return sizes.gradients + sizes.constants;
+}
 /// Floats of gradients and statistics.
 std::uint64_t pushed_floats(const HelloBody& sizes);
 /// Bytes of a push after its frame head, with its numbers and without.

@@ -80,9 +80,12 @@ Bytes ServerLine::receive_text(std::uint64_t length) {
 }
 
 Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& values) {
-  if (length != assignment_length(range.size())) lose("it sent values of a wrong size");
+  if (length != assignment_length(range.size() + statistics.size())) {
+    lose("it sent values of a wrong size");
+  }
   const Assignment assignment = receive_batch();
   stream.receive(std::as_writable_bytes(values.view(range)));
+  if (!statistics.empty()) stream.receive(std::as_writable_bytes(statistics));
   return assignment;
 }
 
@@ -90,7 +93,11 @@ Assignment ServerLine::take_shared_assignment(std::uint64_t length, FlatBuffer& 
   if (!shared || length != assignment_length(0)) lose("it sent an unexpected message");
   const Assignment assignment = receive_batch();
   stream.take(std::as_writable_bytes(values.view(range)),
-              std::as_bytes(shared->values()));
+              std::as_bytes(shared->values().first(range.size())));
+  if (!statistics.empty()) {
+    stream.take(std::as_writable_bytes(statistics),
+                std::as_bytes(shared->values().subspan(range.size())));
+  }
   return assignment;
 }
 

@@ -22,7 +22,8 @@ namespace convoy {
 struct ServerLine {
   std::string name;  // "parameter server 0 at 10.0.0.2:4711"
   int number = 0;
-  Range range;  // of the values that the server has
+  Range range;                    // of the values that the server has
+  std::span<float> statistics{};  // where it sends frozen ones, after the values
   FrameStream stream;
   std::unique_ptr<SharedNumbers> shared{};  // if the server is on this machine
   std::uint64_t version = 0;                // of the values that it sent last

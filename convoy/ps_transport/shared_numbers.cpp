@@ -33,7 +33,7 @@ std::uint64_t machine_number() {
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
     : pushed_floats_(pushed_floats(sizes)),
-      values_floats_(sizes.gradients),
+      values_floats_(pulled_floats(sizes)),
       memory_(kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)),
       key_(random_key()) {
   std::memcpy(memory_.data(), &key_, sizeof(key_));
@@ -41,7 +41,7 @@ SharedNumbers::SharedNumbers(const HelloBody& sizes)
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
     : pushed_floats_(pushed_floats(sizes)),
-      values_floats_(sizes.gradients),
+      values_floats_(pulled_floats(sizes)),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
               kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)) {
   std::memcpy(&key_, memory_.data(), sizeof(key_));

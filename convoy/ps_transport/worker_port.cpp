@@ -67,23 +67,28 @@ class WorkerPort::Impl {
     const ServiceAddress service{address.host, address.port, number,
                                  fmt::format("parameter server {}", i)};
     Descriptor socket = connect_with_token(service, options_.token, deadline);
-    servers_.push_back(std::unique_ptr<ServerLine>(
-        new ServerLine{.name = to_text(service),
-                       .number = number,
-                       .range = options_.ranges[i],
-                       .stream = {std::move(socket), options_.timeout, traffic_}}));
+    servers_.push_back(std::unique_ptr<ServerLine>(new ServerLine{
+        .name = to_text(service),
+        .number = number,
+        .range = options_.ranges[i],
+        .statistics = i == 0 ? options_.frozen_statistics : std::span<float>(),
+        .stream = {std::move(socket), options_.timeout, traffic_}}));
     guarded(*servers_.back(), [&](ServerLine& server) { introduce_to(server); });
   }
 
   void introduce_to(ServerLine& server) {
     const auto beat = static_cast<std::uint64_t>(options_.timeout.count());
-    const HelloBody hello{.worker = static_cast<std::uint64_t>(options_.worker),
-                          .beat_milliseconds = beat / kBeatsInATimeout,
-                          .gradients = server.range.size(),
-                          .statistics = server.number == 0 ? options_.statistics : 0,
-                          .partials = options_.partials,
-                          .microbatches = options_.microbatches,
-                          .machine = machine_number()};
+    std::size_t pushed = 0;
+    for (const Range& range : pushed_of(server)) pushed += range.size();
+    const HelloBody hello{
+        .worker = static_cast<std::uint64_t>(options_.worker),
+        .beat_milliseconds = beat / kBeatsInATimeout,
+        .gradients = pushed,
+        .statistics = server.number == 0 ? options_.statistics : 0,
+        .partials = options_.partials,
+        .microbatches = options_.microbatches,
+        .constants = server.range.size() - pushed + server.statistics.size(),
+        .machine = machine_number()};
     server.introduce(hello);
   }
 
@@ -102,11 +107,12 @@ class WorkerPort::Impl {
     head.version = server.version;
     parts_.assign({bytes_in(head), std::as_bytes(std::span(push.microbatches))});
     const std::size_t words = parts_.size();
-    add_parts(sums.gradients, server.range);
+    add_parts(sums.gradients, pushed_of(server));
     if (server.number == 0 && options_.statistics > 0) {
       check(sums.statistics.count() == options_.partials,
             "statistics have as many partial sums as gradients");
-      add_parts(sums.statistics, {0, options_.statistics});
+      const Range all = {0, options_.statistics};
+      add_parts(sums.statistics, {&all, 1});
     }
     try {
       server.send_push(parts_, words);
@@ -116,9 +122,17 @@ class WorkerPort::Impl {
     }
   }
 
-  void add_parts(const PartialSums& sums, Range range) {
-    for (const float* start : sums.starts(range)) {
-      parts_.push_back(std::as_bytes(std::span(start, range.size())));
+  std::span<const Range> pushed_of(const ServerLine& server) const {
+    if (options_.pushed.empty()) return {&server.range, 1};
+    return options_.pushed[static_cast<std::size_t>(server.number)];
+  }
+
+  /// Partial sum by partial sum.
+  void add_parts(const PartialSums& sums, std::span<const Range> ranges) {
+    for (const float* start : sums.starts({0, 0})) {
+      for (const Range& range : ranges) {
+        parts_.push_back(std::as_bytes(std::span(start + range.begin, range.size())));
+      }
     }
   }
 

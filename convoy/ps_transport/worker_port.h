@@ -36,6 +36,10 @@ struct WorkerPortOptions {
   std::vector<Range> ranges;           // of the flat buffer, by server
   std::string token;
   int worker = 0;
+  /// What is pushed of each server's range, by server; empty: all.
+  std::vector<std::vector<Range>> pushed{};
+  /// Receives running statistics from the first server, if any are frozen; borrowed.
+  std::span<float> frozen_statistics{};
   std::size_t statistics = 0;    // floats of the batch statistics
   std::size_t partials = 1;      // sums per push, of gradients and of statistics
   std::size_t microbatches = 1;  // losses per push

@@ -36,16 +36,16 @@ HelloBody expected_hello(const ServerPortOptions& options, const HelloBody& hell
   expected.statistics = options.statistics;
   expected.partials = options.partials[hello.worker];
   expected.microbatches = options.microbatches[hello.worker];
+  expected.constants = options.constants;
   return expected;
 }
 
 std::string sizes_of(const HelloBody& hello) {
   return fmt::format(
       "{} gradients, {} statistics, {} partial sums, {} micro-batches in a push of "
-      "worker "
-      "{}",
-      hello.gradients, hello.statistics, hello.partials, hello.microbatches,
-      hello.worker);
+      "worker {}{}",
+      hello.gradients, hello.statistics, hello.partials, hello.microbatches, hello.worker,
+      hello.constants > 0 ? fmt::format(", {} frozen numbers", hello.constants) : "");
 }
 
 void check_magic(const FrameHead& head) {

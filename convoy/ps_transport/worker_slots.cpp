@@ -28,7 +28,7 @@ WorkerSlots::WorkerSlots(const ServerPortOptions& options) {
     auto slot = std::make_unique<Slot>();
     slot->gradients = LazyBuffer(partials * options.gradients);
     slot->statistics = LazyBuffer(partials * options.statistics);
-    slot->values = LazyBuffer(options.gradients);
+    slot->values = LazyBuffer(options.gradients + options.constants);
     slots_.push_back(std::move(slot));
   }
 }
@@ -68,9 +68,10 @@ bool WorkerSlots::may_answer(const Slot& slot) const {
 }
 
 void WorkerSlots::assign(int worker, const Assignment& assignment,
-                         std::span<const float> values) {
+                         std::span<const float> values,
+                         std::span<const float> statistics) {
   Slot& slot = at(worker);
-  check(values.size() == slot.values.size(),
+  check(values.size() + statistics.size() == slot.values.size(),
         "the values are those of the server's range");
   std::shared_ptr<SharedNumbers> shared;  // its session may end meanwhile
   {
@@ -79,7 +80,8 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
     shared = slot.shared;
   }
   // The worker reads them only after the answer, so the copy delays no other session.
-  std::ranges::copy(values, shared ? shared->values().data() : slot.values.data());
+  float* to = shared ? shared->values().data() : slot.values.data();
+  std::ranges::copy(statistics, std::ranges::copy(values, to).out);
   const std::lock_guard lock(mutex_);
   slot.owes = false;
   if (!slot.holder || slot.seen != slot.session) return;

@@ -39,9 +39,11 @@ class WorkerSession;
 struct ServerPortOptions {
   std::string token;          // of the job
   int workers = 1;            // numbered from 0
-  std::size_t gradients = 0;  // floats per gradient: the server's range
+  std::size_t gradients = 0;  // floats per gradient: what is trained of its range
   /// Floats of batch statistics; only the first server receives them.
   std::size_t statistics = 0;
+  /// Floats of an assignment that have no gradient: frozen values and statistics.
+  std::size_t constants = 0;
   std::vector<std::size_t> partials{};      // by worker: partials per push
   std::vector<std::size_t> microbatches{};  // by worker: losses per push
   /// After which a session ends.
@@ -88,9 +90,11 @@ class WorkerSlots {
   /// none if there is none now.
   std::optional<Arrival> next_change();
 
-  /// Answers a worker that has joined or pushed, with the values of the server's range.
+  /// Answers a worker that has joined or pushed, with the values of the server's range,
+  /// and the statistics that are frozen.
   /// Does nothing if the worker is gone, or already has an answer.
-  void assign(int worker, const Assignment& assignment, std::span<const float> values);
+  void assign(int worker, const Assignment& assignment, std::span<const float> values,
+              std::span<const float> statistics = {});
 
   /// Closes the connection of a worker whose push is not acceptable; the worker and the
   /// log get the reason. The worker is lost.

@@ -14,6 +14,11 @@ LaidOutModel lay_out(Model model) {
   return {std::move(model), std::move(layout), std::move(statistics)};
 }
 
+void freeze(std::span<const SegmentId> segments, LaidOutModel& model) {
+  model.layout.freeze(segments);
+  model.statistics_layout = build_statistics_layout(model.model, model.layout);
+}
+
 TrainingRig::TrainingRig(const LaidOutModel& model, const RigOptions& options)
     : model_(model),
       team_(options.threads),
@@ -35,6 +40,7 @@ void TrainingRig::plan_passes(const PassOptions& options) {
   NetworkOptions network = options.network;
   network.most_samples =
       Microbatches::most_samples(options.batch_size, options.part.microbatches);
+  network.statistics = &statistics_;
   network_.emplace(model_.model, model_.layout, network, team_);
   microbatches_.emplace(*network_, model_.layout, options.part, team_);
 }

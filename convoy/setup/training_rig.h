@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "convoy/network/microbatches.h"
@@ -30,9 +31,18 @@ namespace convoy {
 struct LaidOutModel {
   Model model;
   Layout layout, statistics_layout;
+
+  bool has_frozen_statistics() const {
+    return statistics_layout.trained_segment_count() <
+           statistics_layout.segments().size();
+  }
 };
 
 LaidOutModel lay_out(Model model);
+
+/// These parameters are not trained, nor are the running statistics of layers without any
+/// other.
+void freeze(std::span<const SegmentId> segments, LaidOutModel& model);
 
 /// How values are updated.
 struct UpdateRuleOptions {
@@ -50,7 +60,7 @@ struct RigOptions {
 struct PassOptions {
   std::size_t batch_size = 1;  // samples of the global batch
   MicrobatchPart part;         // the micro-batches of a batch that are computed here
-  NetworkOptions network{};    // most_samples is overwritten
+  NetworkOptions network{};    // most_samples and statistics are overwritten
 };
 
 class TrainingRig {

@@ -11,7 +11,7 @@
 #include "convoy/data/catalog.h"
 #include "convoy/loader/split_anew.h"
 #include "convoy/models/models.h"
-#include "convoy/setup/whitening.h"
+#include "convoy/setup/parameter_patterns.h"
 #include "convoy/system/cpu.h"
 
 namespace convoy {
@@ -143,12 +143,6 @@ WinogradMode winograd_mode(WinogradChoice choice) {
   return WinogradMode::off;
 }
 
-/// The segment that is not trained, and therefore neither updated nor clipped.
-std::optional<SegmentId> frozen_segment(const Settings& settings, const Layout& layout) {
-  if (!settings.train.whiten) return std::nullopt;
-  return first_convolution(layout);
-}
-
 /// Adam's beta1 takes the place of sgd's momentum.
 double initial_momentum(const OptimizerSettings& optimizer) {
   return optimizer.name == OptimizerChoice::sgd ? optimizer.momentum : optimizer.beta1;
@@ -164,6 +158,7 @@ Workload load_workload(const Settings& settings) {
   static_cast<LaidOutModel&>(work) =
       lay_out(make_model(settings.model.name, input_shape(settings, work.data.train),
                          static_cast<int>(work.data.train.classes.size())));
+  freeze_parameters(settings.train, work);
   return work;
 }
 
@@ -324,14 +319,14 @@ OptimizerOptions optimizer_options(const Settings& settings, const Layout& layou
           .parameters = {.weight_decay = static_cast<float>(chosen.weight_decay),
                          .decay_only_weights = !chosen.decay_norm_and_bias,
                          .bias_rate_factor = static_cast<float>(chosen.bias_lr_scale),
-                         .frozen = frozen_segment(settings, layout)}};
+                         .rules = segment_rules(chosen, layout)}};
 }
 
 RigOptions rig_options(const Settings& settings, const Layout& layout) {
   UpdateRuleOptions update{.optimizer = choice_name(settings.optimizer.name),
                            .parameters = optimizer_options(settings, layout)};
   if (settings.optimizer.clip_norm > 0) {
-    update.clip = {settings.optimizer.clip_norm, frozen_segment(settings, layout)};
+    update.clip = {settings.optimizer.clip_norm};
   }
   return {.threads = thread_count(settings), .update = update};
 }

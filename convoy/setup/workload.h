@@ -90,6 +90,7 @@ std::size_t samples_of_microbatches(const Settings& settings, const Workload& wo
 /// Throws InputError for a strategy that does not support that many ranks.
 std::string strategy_name(const Settings& settings, int ranks);
 StrategyOptions strategy_options(const Settings& settings);
+/// Throws InputError for groups of parameters that the layout does not have.
 OptimizerOptions optimizer_options(const Settings& settings, const Layout& layout);
 /// Options of a rig that updates values of that layout.
 RigOptions rig_options(const Settings& settings, const Layout& layout);

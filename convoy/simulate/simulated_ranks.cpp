@@ -31,11 +31,16 @@ CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t 
     all += static_cast<double>(layer.description.flops);
   }
   for (const Segment& segment : work.layout.segments()) {
+    if (!segment.trained) continue;
     UnitBytes& unit = profile.units[static_cast<std::size_t>(segment.unit)];
     unit.tensors.push_back(segment.range.size() * sizeof(float));
-    unit.bytes = work.layout.unit(segment.unit).size() * sizeof(float);
   }
-  profile.statistics_bytes = work.statistics_layout.size() * sizeof(float);
+  for (std::size_t u = 0; u < work.layout.unit_count(); ++u) {
+    for (const Range& range : work.layout.trained_in(work.layout.unit(UnitId{u}))) {
+      profile.units[u].bytes += range.size() * sizeof(float);
+    }
+  }
+  profile.statistics_bytes = work.statistics_layout.trained_size() * sizeof(float);
   for (const std::size_t samples : {std::size_t{1}, std::max<std::size_t>(2, batch)}) {
     PassSeconds pass{.samples = samples};
     for (const double of_unit : flops) {

@@ -38,7 +38,7 @@ SimulatedServer::VirtualWorker::VirtualWorker(const TrainingContext& parts,
 SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
     : parts_(parts),
       schedule_(parts.settings, parts.work, workers),
-      server_(async_server_options(parts.settings, parts.work.layout, schedule_),
+      server_(async_server_options(parts.settings, schedule_),
               {parts.work.layout,
                {0, parts.rig.values().size()},
                parts.rig.values(),
@@ -74,8 +74,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
             .clock = &clock_});
 }
 
-/// Bytes of a push, and of the values that are sent back.
-std::uint64_t SimulatedServer::message_bytes() const {
+std::uint64_t SimulatedServer::push_bytes() const {
+  return parts_.work.layout.trained_count() * sizeof(float);
+}
+
+std::uint64_t SimulatedServer::values_bytes() const {
   return parts_.work.layout.parameter_count() * sizeof(float);
 }
 
@@ -97,7 +100,7 @@ void SimulatedServer::give_work(int worker) {
   compute(worker, next);
   VirtualWorker& one = at(worker);
   const double arrives =
-      send_over(links_.out, message_bytes(), one.down, message_bytes(), events_.now());
+      send_over(links_.out, values_bytes(), one.down, values_bytes(), events_.now());
   const double computing = times_.seconds(worker, next.sequence, one.push.samples);
   one.push.slept_seconds = one.delay.seconds(next.sequence, computing);
   one.push.own_seconds = computing + one.push.slept_seconds;
@@ -149,8 +152,8 @@ NextUpdate SimulatedServer::next(const StepRequest& request) {
     const Event event = events_.next();
     clock_.advance_to(events_.now());
     if (event.kind == EventKind::arrived) return apply(event.worker, request);
-    const double arrives = send_over(at(event.worker).up, message_bytes(), links_.in,
-                                     message_bytes(), events_.now());
+    const double arrives = send_over(at(event.worker).up, push_bytes(), links_.in,
+                                     push_bytes(), events_.now());
     events_.schedule(arrives, {EventKind::arrived, event.worker});
   }
   return NoMoreUpdates{};
@@ -174,9 +177,9 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
   real_.seconds = real_.since_begin.seconds();
   last_.report = {.own_seconds = one.push.own_seconds};
   made.reports = {&last_.report, 1};
-  update_running_stats(one.statistics.numbers(),
+  update_running_stats(parts_.work.statistics_layout, one.statistics.numbers(),
                        std::min(made.loss.samples, schedule_.microbatches),
-                       parts_.rig.statistics().view({0, parts_.rig.statistics().size()}));
+                       parts_.rig.statistics());
   give_work(worker);
   release_waiting();
   if (request.is_recorded) made.fields = step_fields();
@@ -187,8 +190,7 @@ UpdateMemory SimulatedServer::memory() const {
   const std::size_t one =
       (parts_.work.layout.size() + parts_.work.statistics_layout.size()) * sizeof(float);
   const std::size_t copies = async_server_bytes(
-      async_server_options(parts_.settings, parts_.work.layout, schedule_),
-      {0, parts_.rig.values().size()});
+      async_server_options(parts_.settings, schedule_), {0, parts_.rig.values().size()});
   return {.gradients =
               parts_.rig.microbatches().gradient_bytes() + workers_.size() * one + copies,
           .activations = parts_.rig.network().arena_bytes()};

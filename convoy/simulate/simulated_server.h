@@ -80,7 +80,8 @@ class SimulatedServer final : public UpdateSource {
   nlohmann::ordered_json step_fields();
   UpdateMemory memory() const;
   std::string plan() const;
-  std::uint64_t message_bytes() const;
+  std::uint64_t push_bytes() const;
+  std::uint64_t values_bytes() const;
 
   TrainingContext parts_;
   WorkerSchedule schedule_;

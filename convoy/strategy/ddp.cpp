@@ -12,7 +12,11 @@ namespace convoy {
 std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes) {
   std::vector<std::uint64_t> bytes;
   for (std::size_t unit = 0; unit < layout.unit_count(); ++unit) {
-    bytes.push_back(layout.unit(UnitId{unit}).size() * sizeof(float));
+    std::uint64_t trained = 0;
+    for (const Range& range : layout.trained_in(layout.unit(UnitId{unit}))) {
+      trained += range.size() * sizeof(float);
+    }
+    bytes.push_back(trained);
   }
   std::vector<Range> ranges;
   for (const UnitBucket& bucket : cut_into_buckets(bytes, bucket_bytes)) {
@@ -23,17 +27,16 @@ std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes)
 }
 
 Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
-    : replica_(replica),
-      peers_(peers),
-      statistics_{
-          ReduceRange(replica.batch_stats, {0, replica.batch_stats.whole().size()})} {
+    : replica_(replica), peers_(peers), statistics_{statistics_ranges(replica)} {
   const std::vector<Range> ranges = bucket_ranges(replica.layout, bucket_bytes);
-  for (const Range& range : ranges)
-    buckets_.push_back({ReduceRange(replica.gradients, range)});
+  for (const Range& range : ranges) {
+    buckets_.push_back({trained_ranges(replica.gradients, replica.layout, range)});
+  }
   for (const Segment& segment : replica.layout.segments()) {
     const auto range = std::ranges::find_if(
         ranges, [&](const Range& bucket) { return bucket.begin <= segment.range.begin; });
     bucket_of_.push_back(static_cast<std::size_t>(range - ranges.begin()));
+    if (!segment.trained) continue;
     Bucket& bucket = buckets_[bucket_of_.back()];
     bucket.missing = ++bucket.segments;
   }
@@ -55,8 +58,10 @@ void Ddp::gradient_ready(SegmentId segment) {
 }
 
 void Ddp::start(Bucket& bucket) {
-  bucket.under_way = peers_.background.start_all_reduce(
-      peers_.order, bucket.piece.partials, bucket.piece.whole);
+  for (const ReduceRange& piece : bucket.pieces) {
+    bucket.under_way =
+        peers_.background.start_all_reduce(peers_.order, piece.partials, piece.whole);
+  }
 }
 
 void Ddp::step() {

@@ -9,6 +9,8 @@
 //   backward   | unit 5 | unit 4 | unit 3 | unit 2 | unit 1 | unit 0 |
 //   exchange             | bucket 0: 5, 4   |       | bucket 1: 3, 2 ..| bucket 2 |
 //                                                            step() waits from here
+//
+// Frozen segments are left out: a bucket is one operation per range that is trained.
 
 #pragma once
 
@@ -18,7 +20,8 @@
 
 namespace convoy {
 
-/// The ranges of the layout that are exchanged in one operation (params/buckets.h).
+/// The ranges of the layout that are exchanged together (params/buckets.h). Units without
+/// trained parameters are in none, unless they lie between others of a bucket.
 std::vector<Range> bucket_ranges(const Layout& layout, std::size_t bucket_bytes);
 
 class Ddp final : public Strategy {
@@ -33,10 +36,10 @@ class Ddp final : public Strategy {
 
  private:
   struct Bucket {
-    ReduceRange piece;
-    std::size_t segments = 0;  // in this bucket
-    std::size_t missing = 0;   // gradients that are not ready yet in this step
-    AsyncComm::Ticket under_way{};
+    std::vector<ReduceRange> pieces;  // one per trained range
+    std::size_t segments = 0;         // in this bucket
+    std::size_t missing = 0;          // gradients that are not ready yet in this step
+    AsyncComm::Ticket under_way{};    // of the last piece
   };
 
   void start(Bucket& bucket);
@@ -44,7 +47,7 @@ class Ddp final : public Strategy {
   Replica replica_;
   Peers peers_;
   std::vector<Bucket> buckets_;         // in the order of backward
-  std::vector<std::size_t> bucket_of_;  // by segment
+  std::vector<std::size_t> bucket_of_;  // by segment; of frozen ones it is not used
   /// Without gradients: exchanged with the first bucket.
   Bucket statistics_;
 };

@@ -4,13 +4,26 @@
 
 namespace convoy {
 
+std::vector<ReduceRange> trained_ranges(const PartialSums& sums, const Layout& layout,
+                                        Range range) {
+  std::vector<ReduceRange> pieces;
+  for (const Range& trained : layout.trained_in(range)) {
+    pieces.emplace_back(sums, trained);
+  }
+  return pieces;
+}
+
+std::vector<ReduceRange> statistics_ranges(const Replica& replica) {
+  return trained_ranges(replica.batch_stats, replica.statistics_layout,
+                        {0, replica.statistics_layout.size()});
+}
+
 std::vector<ReduceRange> tensor_ranges(const Replica& replica) {
   std::vector<ReduceRange> pieces;
   for (const Segment& segment : replica.layout.segments()) {
-    pieces.emplace_back(replica.gradients, segment.range);
+    if (segment.trained) pieces.emplace_back(replica.gradients, segment.range);
   }
-  const std::size_t statistics = replica.batch_stats.whole().size();
-  if (statistics > 0) pieces.emplace_back(replica.batch_stats, Range{0, statistics});
+  for (const ReduceRange& piece : statistics_ranges(replica)) pieces.push_back(piece);
   return pieces;
 }
 

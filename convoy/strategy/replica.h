@@ -16,6 +16,7 @@ namespace convoy {
 /// Everything is borrowed.
 struct Replica {
   const Layout& layout;
+  const Layout& statistics_layout;
   FlatBuffer& values;
   FlatBuffer& statistics;  // running statistics
   PartialSums gradients;
@@ -39,8 +40,14 @@ struct ReduceRange {
   std::span<float> whole;  // destination of the sum over all ranks
 };
 
-/// Returns one range per tensor, in the layout's order, and one for the statistics if
-/// there are any.
+/// Returns the ranges that are trained within `range`.
+std::vector<ReduceRange> trained_ranges(const PartialSums& sums, const Layout& layout,
+                                        Range range);
+/// Returns those of all statistics that are not frozen.
+std::vector<ReduceRange> statistics_ranges(const Replica& replica);
+
+/// Returns one range per trained tensor, in the layout's order, then those of the
+/// statistics.
 std::vector<ReduceRange> tensor_ranges(const Replica& replica);
 
 }  // namespace convoy

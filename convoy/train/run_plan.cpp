@@ -14,12 +14,18 @@
 namespace convoy {
 namespace {
 
+std::string frozen_note(const Layout& layout) {
+  const std::size_t trained = layout.trained_count();
+  if (trained == layout.parameter_count()) return "";
+  return fmt::format(", {} of them trained", with_commas(trained));
+}
+
 std::string model_lines(const TrainingParts& parts) {
   const Model& model = parts.work.model;
-  std::string text =
-      fmt::format("model     {} for {} x {} x {} images, {} classes, {} parameters\n",
-                  model.name, model.input.channels, model.input.height, model.input.width,
-                  class_count(model), with_commas(parts.work.layout.parameter_count()));
+  std::string text = fmt::format(
+      "model     {} for {} x {} x {} images, {} classes, {} parameters{}\n", model.name,
+      model.input.channels, model.input.height, model.input.width, class_count(model),
+      with_commas(parts.work.layout.parameter_count()), frozen_note(parts.work.layout));
   if (!parts.initial) return text;
   return text + fmt::format("init      {}: {}\n", parts.settings.model.init,
                             parts.initial->summary());
@@ -62,6 +68,7 @@ std::string schedule_lines(const TrainingParts& parts) {
 
 std::string memory_lines(const TrainingParts& parts) {
   const std::size_t buffer = parts.work.layout.size() * sizeof(float);
+  const std::size_t slot = parts.work.layout.trained_size() * sizeof(float);
   const std::size_t slots =
       parts.rig.optimizer().slots().size() + parts.updates->slots().size();
   const std::size_t averages = parts.averages ? parts.averages->bytes() : 0;
@@ -71,7 +78,7 @@ std::string memory_lines(const TrainingParts& parts) {
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
       human_bytes(buffer), human_bytes(memory.gradients),
-      human_bytes(slots * memory.slot.value_or(buffer) + averages),
+      human_bytes(slots * memory.slot.value_or(slot) + averages),
       human_bytes(memory.activations), human_bytes(parts.evaluator.bytes()),
       human_bytes(data.train.images.memory_bytes() + data.test.images.memory_bytes()));
 }

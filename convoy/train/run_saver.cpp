@@ -21,9 +21,13 @@ constexpr const char* kTrained = ".trained";
 std::vector<SavedPart> saved(const std::vector<LoadedPart>& parts) {
   std::vector<SavedPart> list;
   for (const LoadedPart& part : parts) {
-    list.push_back({part.layout, part.numbers, part.suffix});
+    list.push_back({part.layout, part.numbers, part.suffix, part.only_trained});
   }
   return list;
+}
+
+LoadedPart part_of(const Layout& layout, const OptimizerSlot& slot) {
+  return {layout, slot.numbers, "." + std::string(slot.name), /*only_trained=*/true};
 }
 
 void broadcast(Comm& comm, FlatBuffer& numbers) {
@@ -56,10 +60,10 @@ std::vector<LoadedPart> RunSaver::optimizer_parts() {
   TrainingParts& p = parts_;
   std::vector<LoadedPart> parts;
   for (const OptimizerSlot& slot : p.rig.optimizer().slots()) {
-    parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
+    parts.push_back(part_of(p.work.layout, slot));
   }
   for (const OptimizerSlot& slot : p.updates->slots()) {
-    parts.push_back({p.work.layout, slot.numbers, "." + std::string(slot.name)});
+    parts.push_back(part_of(p.work.layout, slot));
   }
   if (!p.averages || !p.averages->any()) return parts;
   parts.push_back({p.work.layout, p.rig.values(), kTrained});

@@ -19,8 +19,8 @@ namespace convoy {
 
 class ComputeTimer final : public PassListener {
  public:
-  /// Forwards all events to `strategy`, which gets `segments` gradients per step. Borrows
-  /// strategy and delays for as long as it lives.
+  /// Forwards all events to `strategy`, which gets `segments` gradients per step, those
+  /// of trained segments. Borrows strategy and delays for as long as it lives.
   ComputeTimer(PassListener& strategy, std::size_t segments, DelayInjector& delays)
       : strategy_(strategy), segments_(segments), delays_(delays) {}
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "convoy/base/error.h"
@@ -27,7 +28,7 @@ LocalUpdates::LocalUpdates(const TrainingContext& parts,
       strategy_(make_strategy(options.strategy, replica(), peers(),
                               strategy_options(parts.settings))),
       delays_(options.delay),
-      compute_timer_(*strategy_, parts.work.layout.segments().size(), delays_),
+      compute_timer_(*strategy_, parts.work.layout.trained_segment_count(), delays_),
       all_gather_(async_, order_, parts.comm.rank()),
       loader_(parts.work.data.train, parts.work.samples.train,
               loader_options(parts.settings, parts.work, own_microbatches())) {
@@ -53,6 +54,7 @@ Microbatches& LocalUpdates::planned_passes() {
 
 Replica LocalUpdates::replica() {
   return {.layout = parts_.work.layout,
+          .statistics_layout = parts_.work.statistics_layout,
           .values = parts_.rig.values(),
           .statistics = parts_.rig.statistics(),
           .gradients = microbatches_.gradients(),
@@ -118,6 +120,7 @@ LossSum LocalUpdates::finish_all_gather() {
 
 void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& values,
                              FlatBuffer& statistics) {
+  std::ranges::copy(parts_.rig.statistics().numbers(), statistics.data());
   convoy::update_bn({loader_, microbatches_, peers(), key(position.step)}, position.epoch,
                     values, statistics);
   epoch_.reset();

@@ -10,17 +10,21 @@ namespace {
 /// Adds the batch statistics of all ranks' micro-batches.
 void exchange(const BatchStatsSource& source) {
   const PartialSums found = source.microbatches.batch_stats();
-  const Range all = {0, found.whole().size()};
-  source.peers.idle_comm().all_reduce(source.peers.order, found.starts(all),
-                                      found.whole().view(all));
+  for (const Range& range : source.microbatches.statistics_layout().trained()) {
+    source.peers.idle_comm().all_reduce(source.peers.order, found.starts(range),
+                                        found.whole().view(range));
+  }
 }
 
 }  // namespace
 
 void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& values,
                FlatBuffer& statistics) {
-  if (statistics.size() == 0) return;
-  std::fill_n(statistics.data(), statistics.size(), 0.0f);
+  const Layout& layout = source.microbatches.statistics_layout();
+  if (layout.trained().empty()) return;
+  for (const Range& range : layout.trained()) {
+    std::ranges::fill(statistics.view(range), 0.0f);
+  }
   PassListener no_listener;
   RngKey key = source.key;
   source.loader.start_epoch(epoch);

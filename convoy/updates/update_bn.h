@@ -19,9 +19,10 @@ struct BatchStatsSource {
   RngKey key;  // of the first batch
 };
 
-/// Sets `statistics` to the mean of the batch statistics over an epoch with `values`;
-/// each batch has the same weight. Called on all ranks together, which get the same bits,
-/// on any number of ranks. The loader is left at the end of the epoch. Throws PeerError.
+/// Sets `statistics`, except frozen ones, to the mean of the batch statistics over an
+/// epoch with `values`; each batch has the same weight. Called on all ranks together,
+/// which get the same bits, on any number of ranks. The loader is left at the end of the
+/// epoch. Throws PeerError.
 void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& values,
                FlatBuffer& statistics);
 

@@ -9,6 +9,12 @@
       writes a model of PyTorch's own making, which has seen the 53 IMAGES once, as a
       safetensors file, and its LOGITS of them.
 
+  read_with_torch.py save FILE MODEL IMAGES LOGITS
+      the same as a file of torch.save(): a state dict of DataParallel's names, in a dictionary.
+
+  read_with_torch.py save_other FILE - - -
+      writes a dictionary of tensors and a number, as a file of torch.save().
+
   read_with_torch.py evaluate CHECKPOINT MODEL IDX_IMAGES_GZ IDX_LABELS_GZ
       prints {"correct": ..., "total": ...}.
 
@@ -57,13 +63,30 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def write(path, name, images, logits):
+def made_model(name, images, logits):
+    """A model that has seen the images once; writes its logits of them."""
     torch.manual_seed(1)
     pixels = numpy.fromfile(images, "<f4")
     model = torch_models.make_model(name, side_of(name, pixels, 53))
     forward(model, name, pixels, 53)
-    write_safetensors(path, model.state_dict())
     forward(model.eval(), name, pixels, 53).numpy().tofile(logits)
+    return model
+
+
+def write(path, name, images, logits):
+    write_safetensors(path, made_model(name, images, logits).state_dict())
+    return 0
+
+
+def save(path, name, images, logits):
+    state = made_model(name, images, logits).state_dict()
+    torch.save({"state_dict": {"module." + key: value for key, value in state.items()},
+                "epoch": 3}, path)
+    return 0
+
+
+def save_other(path, *_):
+    torch.save({"weight": torch.zeros(2), "epoch": 3}, path)
     return 0
 
 
@@ -119,7 +142,8 @@ def evaluate(checkpoint, name, images, labels):
 def main():
     torch.set_num_threads(1)
     command, checkpoint, name, first, second = sys.argv[1:]
-    act = {"logits": compare_logits, "evaluate": evaluate, "write": write}[command]
+    act = {"logits": compare_logits, "evaluate": evaluate, "write": write, "save": save,
+           "save_other": save_other}[command]
     return act(pathlib.Path(checkpoint), name, first, second)
 
 

@@ -42,6 +42,12 @@ class Torch : public ProgramTest {
   }
 };
 
+/// Runs tools/convert_torch.py.
+CommandResult convert_in(const fs::path& folder, const Arguments& arguments) {
+  const std::string file = CONVOY_SOURCE_DIR "/tools/convert_torch.py";
+  return run_convoy(Arguments{file} + arguments, folder, {.program = "/usr/bin/python3"});
+}
+
 class TorchLogits : public Torch, public testing::WithParamInterface<std::string> {
  protected:
   /// The test images of small_training(), normalised as the checkpoint says.
@@ -65,6 +71,17 @@ class TorchLogits : public Torch, public testing::WithParamInterface<std::string
     Layout statistics_layout = build_statistics_layout(model);
     FlatBuffer values{layout}, statistics{statistics_layout};
   };
+
+  /// Compares with those that PyTorch wrote to `logits`.
+  void expect_logits(const std::vector<float>& ours) const {
+    const std::vector<std::byte> bytes = read_bytes(here() / "logits");
+    ASSERT_EQ(bytes.size(), ours.size() * sizeof(float));
+    std::vector<float> theirs(ours.size());
+    std::memcpy(theirs.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      EXPECT_NEAR(ours[i], theirs[i], 1e-4 * std::max(1.0f, std::abs(theirs[i])));
+    }
+  }
 
   /// Writes `images`, normalised, and gives convoy's logits of them.
   std::vector<float> logits_of(const Loaded& net, const ModelEntry& entry,
@@ -129,19 +146,44 @@ TEST_P(TorchLogits, AreConvoysFromPyTorchsWeights) {
   const std::vector<float> ours = logits_of(net, entry, normalization);
 
   EXPECT_THAT(found.missing, testing::IsEmpty());
-  EXPECT_THAT(found.other_shape, testing::IsEmpty());
+  EXPECT_THAT(found.head, testing::IsEmpty());
   EXPECT_THAT(found.left_over, testing::IsEmpty());
-  const std::vector<std::byte> bytes = read_bytes(here() / "logits");
-  ASSERT_EQ(bytes.size(), ours.size() * sizeof(float));
-  std::vector<float> theirs(ours.size());
-  std::memcpy(theirs.data(), bytes.data(), bytes.size());
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    EXPECT_NEAR(ours[i], theirs[i], 1e-4 * std::max(1.0f, std::abs(theirs[i])));
-  }
+  expect_logits(ours);
+}
+
+/// As model.init does with what tools/convert_torch.py made of a file of torch.save().
+TEST_P(TorchLogits, AreConvoysFromAConvertedStateDict) {
+  const ModelEntry& entry = find_model(GetParam());
+  Loaded net(entry);
+  const Normalization normalization = measure(images_for(entry).train);
+  logits_of(net, entry, normalization);  // for the images
+  const CommandResult saved = script({"save", "a.pth", GetParam(), "images", "logits"});
+  ASSERT_EQ(saved.code, 0) << saved.err;
+  const CommandResult converted = convert_in(here(), {"a.pth", "a.safetensors"});
+  ASSERT_EQ(converted.code, 0) << converted.err;
+
+  const InitialWeights found = load_initial_weights(
+      here() / "a.safetensors",
+      {{net.layout, net.values}, {net.statistics_layout, net.statistics}});
+
+  EXPECT_THAT(found.missing, testing::IsEmpty());
+  EXPECT_THAT(found.left_over, testing::IsEmpty());
+  expect_logits(logits_of(net, entry, normalization));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TorchLogits, testing::ValuesIn(models_of_all_forms()),
                          [](const auto& info) { return info.param; });
+
+TEST_F(Torch, FilesWithMoreThanTensorsAreNotConverted) {
+  ASSERT_EQ(script({"save_other", "a.pth", "-", "-", "-"}).code, 0);
+
+  const CommandResult result = convert_in(here(), {"a.pth", "a.safetensors"});
+
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err,
+            "convert_torch.py: 'epoch' is a int, expected a tensor with a name\n");
+  EXPECT_FALSE(fs::exists(here() / "a.safetensors"));
+}
 
 TEST_F(Torch, CountsAsManyRightOnFashionMnistAsConvoy) {
   const CommandResult trained =

@@ -9,6 +9,7 @@
 #include "convoy/checkpoint/safetensors.h"
 #include "convoy/models/models.h"
 #include "convoy/system/temporary_folder.h"
+#include "tests/base/expect_error.h"
 
 namespace convoy {
 namespace {
@@ -62,7 +63,7 @@ TEST_F(Initial, WeightsComeByNameWhateverTheWrapperCalledThem) {
     const InitialWeights found = load();
 
     EXPECT_THAT(found.missing, IsEmpty()) << prefix;
-    EXPECT_THAT(found.other_shape, IsEmpty()) << prefix;
+    EXPECT_THAT(found.head, IsEmpty()) << prefix;
     EXPECT_THAT(found.left_over, ElementsAre(std::string(prefix) + "extra"));
     FlatBuffer expected(layout);
     initialize(layout, /*seed=*/7, expected);
@@ -78,11 +79,28 @@ TEST_F(Initial, WeightsLeaveAHeadForOtherClassesAsItWas) {
 
   const InitialWeights found = load();
 
-  EXPECT_THAT(found.other_shape, ElementsAre("fc.weight", "fc.bias"));
+  EXPECT_THAT(found.head, ElementsAre("fc.weight", "fc.bias"));
   EXPECT_EQ(values.view(layout.segment(*head).range)[0], 42.0f);
   EXPECT_THAT(found.matched,
               SizeIs(layout.segments().size() - 2 + statistics_layout.segments().size()));
-  EXPECT_THAT(found.summary(), testing::HasSubstr("of another shape there: fc.weight"));
+  EXPECT_THAT(found.summary(),
+              testing::HasSubstr(
+                  "\n          for 100 classes there, so initialized anew: fc.weight, "
+                  "fc.bias"));
+}
+
+TEST_F(Initial, WeightsOfAnotherShapeElsewhereAreRefused) {
+  const Segment& first = layout.segments().front();
+  const std::vector<std::size_t> shape = {1, first.range.size()};
+  write_safetensors(
+      file, std::vector<TensorView>{{first.name, shape, values.view(first.range)}});
+
+  expect_error(InputKind::data,
+               {"weights.safetensors: tensor conv1.weight", "found:    shape [1, 1728]",
+                "expected: shape [64, 3, 3, 3]",
+                "hint:     only the last linear layer may be for another number of "
+                "classes"},
+               [&] { load(); });
 }
 
 TEST_F(Initial, WeightsOfAnotherModelAreRefused) {

@@ -52,9 +52,11 @@ std::uint64_t sent_in_a_step(const std::string& name, Comm& comm,
   ThreadTeam team(1);
   Sgd sgd(layout, {.rate = 0.1f}, team);
   AsyncComm async(comm);
-  const auto strategy = make_strategy(
-      name, {layout, values, statistics, sums(gradients), sums(found), sgd, nullptr},
-      {comm, async, order}, {.bucket_bytes = kBucketBytes});
+  const auto strategy =
+      make_strategy(name,
+                    {layout, statistics_layout, values, statistics, sums(gradients),
+                     sums(found), sgd, nullptr},
+                    {comm, async, order}, {.bucket_bytes = kBucketBytes});
   strategy->begin();
   async.wait_all();
   const std::uint64_t before = comm.total_traffic().bytes_sent;

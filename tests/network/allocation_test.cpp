@@ -117,8 +117,8 @@ TEST_P(Step, AllocatesNothingNorDoesLoadingItsBatch) {
                   team);
   Microbatches microbatches(network, layout, all_microbatches(3), team);
   Sgd sgd(layout, {.rate = 0.01f, .momentum = 0.9f}, team);
-  Single strategy({layout, values, statistics, microbatches.gradients(),
-                   microbatches.batch_stats(), sgd});
+  Single strategy({layout, network.statistics_layout(), values, statistics,
+                   microbatches.gradients(), microbatches.batch_stats(), sgd});
   loader.start_epoch(0);
 
   long before = 0;
@@ -152,11 +152,11 @@ TEST_P(StepOfStrategy, AllocatesNothingWithClippedGradients) {
   AloneComm comm;
   AsyncComm async(comm);
   const ReductionOrder order(/*microbatches=*/3, /*ranks=*/1);
-  const auto strategy =
-      make_strategy(GetParam(),
-                    {layout, values, statistics, microbatches.gradients(),
-                     microbatches.batch_stats(), *optimizer, &clip},
-                    {comm, async, order}, {.bucket_bytes = 1000});
+  const auto strategy = make_strategy(
+      GetParam(),
+      {layout, network.statistics_layout(), values, statistics, microbatches.gradients(),
+       microbatches.batch_stats(), *optimizer, &clip},
+      {comm, async, order}, {.bucket_bytes = 1000});
   const MadeUpBatch batch(model, kBatch);
   strategy->begin();
 

@@ -38,8 +38,8 @@ inline std::string train(const Training& run) {
   Microbatches microbatches(network, layout, all_microbatches(run.microbatches), team);
   Sgd sgd(layout,
           {.rate = 0.05f, .momentum = 0.9f, .parameters = {.weight_decay = 1e-4f}}, team);
-  Single strategy({layout, values, statistics, microbatches.gradients(),
-                   microbatches.batch_stats(), sgd});
+  Single strategy({layout, network.statistics_layout(), values, statistics,
+                   microbatches.gradients(), microbatches.batch_stats(), sgd});
   for (std::uint32_t step = 0; step < 2; ++step) {
     const MadeUpBatch batch(model, run.batch, step);
     microbatches.run(batch.samples(), values, {.seed = run.seed, .step = step}, strategy);

@@ -85,12 +85,12 @@ TEST_P(AdamOrAdamW, TakesScaledGradientsAsThoseScaledBefore) {
 }
 
 TEST_P(AdamOrAdamW, LeavesAloneWhatIsFrozenOrOutsideTheRange) {
-  AdamOptions frozen = options();
-  frozen.parameters.frozen = SegmentId{1};
+  Layout with_frozen = layout;
+  with_frozen.freeze(std::vector{SegmentId{1}});
   fill_for_adam(0, values);
   fill_for_adam(0, before);
   fill_for_adam(1, gradients);
-  Adam adam(layout, frozen, team);
+  Adam adam(with_frozen, options(), team);
   adam.start_step(0, {0.1, 0.9});
   const Range range = {100, 20'000};
 

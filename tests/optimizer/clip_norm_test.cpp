@@ -65,7 +65,9 @@ TEST_F(Clip, LeavesAShortGradientAsItIs) {
 }
 
 TEST_F(Clip, DoesNotCountWhatIsFrozen) {
-  ClipNorm clip(layout, {.longest = 1, .frozen = SegmentId{0}}, team);
+  Layout with_frozen = layout;
+  with_frozen.freeze(std::vector{SegmentId{0}});
+  ClipNorm clip(with_frozen, {.longest = 1}, team);
   clip.scale(gradients);
   EXPECT_NEAR(clip.norm() / norm_of(layout.segments()[1].range), 1, 1e-14);
 }

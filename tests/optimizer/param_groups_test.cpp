@@ -21,8 +21,8 @@ Layout one_of_each_role() {
 }
 
 /// The options of each role, in the order above.
-std::vector<GroupOptions> manners(const ParameterOptions& options) {
-  const Layout layout = one_of_each_role();
+std::vector<GroupOptions> manners(const ParameterOptions& options,
+                                  const Layout& layout = one_of_each_role()) {
   const ParamGroups stretches(layout, options);
   std::vector<GroupOptions> found;
   for (const Segment& segment : layout.segments()) {
@@ -48,7 +48,20 @@ TEST(ParamGroups, DecayAllOrWeightsAlone) {
 }
 
 TEST(ParamGroups, LeaveOutWhatIsFrozen) {
-  EXPECT_EQ(manners({.frozen = SegmentId{1}}).size(), 3u);
+  Layout layout = one_of_each_role();
+  layout.freeze(std::vector{SegmentId{1}});
+  EXPECT_EQ(manners({}, layout).size(), 3u);
+}
+
+TEST(ParamGroups, MultiplyTheRatesOfTheirRulesAndReplaceTheDecay) {
+  const std::vector<SegmentRule> rules = {
+      {.rate_factor = 0.25}, {.rate_factor = 0.5, .weight_decay = 0.0}, {}, {}};
+
+  EXPECT_THAT(manners({.weight_decay = 0.5f, .bias_rate_factor = 64, .rules = rules}),
+              ElementsAre(GroupOptions{.weight_decay = 0.5f, .rate_factor = 0.25f},
+                          GroupOptions{.weight_decay = 0, .rate_factor = 32},
+                          GroupOptions{.weight_decay = 0.5f},
+                          GroupOptions{.weight_decay = 0.5f, .rate_factor = 64}));
 }
 
 }  // namespace

@@ -178,11 +178,11 @@ TEST(Sgd, DecaysWeightsAloneInPartsAsInTheWhole) {
 }
 
 TEST(Sgd, LeavesAFrozenSegmentAlone) {
-  const Layout layout = weights_and_biases();
+  Layout layout = weights_and_biases();
   ThreadTeam team(2);
   const SegmentId frozen{1};
-  Sgd sgd(layout, {.rate = 0.5f, .parameters = {.weight_decay = 0.5f, .frozen = frozen}},
-          team);
+  layout.freeze({&frozen, 1});
+  Sgd sgd(layout, {.rate = 0.5f, .parameters = {.weight_decay = 0.5f}}, team);
   FlatBuffer values(layout), before(layout), gradients(layout);
   fill(0, values);
   fill(0, before);

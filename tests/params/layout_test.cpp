@@ -72,6 +72,26 @@ TEST(Layout, WithoutPaddingHasNone) {
   EXPECT_EQ(layout.size(), layout.parameter_count());
 }
 
+TEST(Layout, IsTrainedAsAWholeIfNothingIsFrozen) {
+  const Layout layout = two_units();
+
+  EXPECT_THAT(layout.trained(), ElementsAre(Range{0, 24}));
+  EXPECT_EQ(layout.trained_count(), 14u);
+  EXPECT_EQ(layout.trained_segment_count(), 3u);
+}
+
+TEST(Layout, GivesTheRangesThatAreNotFrozen) {
+  Layout layout = two_units();
+  layout.freeze(std::vector{SegmentId{1}});
+
+  EXPECT_THAT(layout.trained(), ElementsAre(Range{0, 6}, Range{16, 24}));
+  EXPECT_THAT(layout.trained_in({5, 17}), ElementsAre(Range{5, 6}, Range{16, 17}));
+  EXPECT_THAT(layout.trained_in({6, 16}), testing::IsEmpty());
+  EXPECT_EQ(layout.trained_count(), 11u);
+  EXPECT_EQ(layout.trained_size(), 14u);
+  EXPECT_EQ(layout.parameter_count(), 14u);
+}
+
 TEST(LayoutBuilderDeathTest, RefusesANameTwice) {
   LayoutBuilder builder(8);
   builder.begin_unit();

@@ -124,7 +124,9 @@ TEST_P(EveryCompensation, LeavesTheRestAlone) {
 }
 
 TEST_P(EveryCompensation, LeavesWhatIsFrozenAlone) {
-  DelayCompensation by(layout, {.kind = GetParam(), .frozen = SegmentId{1}}, team);
+  Layout with_frozen = layout;
+  with_frozen.freeze(std::vector{SegmentId{1}});
+  DelayCompensation by(with_frozen, {.kind = GetParam()}, team);
   const FlatBuffer& now = gradients;
   const std::vector<float> before(now.numbers().begin(), now.numbers().end());
   compensate(by, everything);

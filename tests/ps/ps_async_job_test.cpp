@@ -93,6 +93,11 @@ void take_compensation(Settings& settings) {
       Compensation::dc_asgd_adaptive;  // of a way that is always zero
 }
 
+/// A batch norm at the beginning, one in the middle, and a bias.
+void take_frozen(Settings& settings) {
+  settings.train.freeze = "layers.[0-5].*,layers.1[12].*,fc1.bias";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Every, AsyncWithOneWorker,
     testing::Values(Recipe{"sgd", "lenet5"},
@@ -104,7 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Recipe{.name = "sgd_three", .model = "lenet5", .servers = 3},
                     Recipe{"adam_three", "lenet5", take_adam, 3},
                     Recipe{.name = "dropout_three", .model = "cnn1", .servers = 3},
-                    Recipe{.name = "batch_norm_three", .model = "vgg11", .servers = 3}),
+                    Recipe{.name = "batch_norm_three", .model = "vgg11", .servers = 3},
+                    Recipe{"frozen", "vgg11", take_frozen},
+                    Recipe{"frozen_three", "vgg11", take_frozen, 3}),
     [](const auto& info) { return info.param.name; });
 
 // ---- several workers

@@ -40,13 +40,20 @@ TEST(DdpBuckets, AreOnePerUnitIfSmallAndOneForAllIfLarge) {
   EXPECT_THAT(bucket_ranges(layout, 1 << 20), ElementsAre(Range{0, 128}));
 }
 
+TEST(DdpBuckets, LeaveOutUnitsThatAreFrozen) {
+  Layout layout = four_units();
+  layout.freeze(std::vector{SegmentId{0}, SegmentId{2}});
+
+  EXPECT_THAT(bucket_ranges(layout, 1), ElementsAre(Range{64, 128}, Range{16, 48}));
+}
+
 /// A rank with one micro-batch, and a bucket for each unit.
 struct DdpRank {
   explicit DdpRank(Comm& comm)
       : order(static_cast<std::size_t>(comm.ranks()), comm.ranks()),
         async(comm),
-        ddp({layout, values, statistics, PartialSums({&gradients}), PartialSums({&found}),
-             sgd},
+        ddp({layout, layout, values, statistics, PartialSums({&gradients}),
+             PartialSums({&found}), sgd},
             {comm, async, order}, /*bucket_bytes=*/1) {}
 
   Layout layout = four_units();

@@ -71,12 +71,15 @@ struct Partials {
 
 struct Ending {
   std::vector<float> values, statistics;
+  std::uint64_t bytes_sent = 0;
 };
 
 /// Trains on made-up gradients of the rank's micro-batches, of at most a given length.
 Ending train(const std::string& name, Comm& comm, std::size_t microbatches,
-             double longest) {
-  const Layout layout = three_units(), statistics_layout = some_statistics();
+             double longest, const std::vector<SegmentId>& frozen = {}) {
+  Layout layout = three_units();
+  const Layout statistics_layout = some_statistics();
+  layout.freeze(frozen);
   const ReductionOrder order(microbatches, comm.ranks());
   FlatBuffer values(layout), statistics(statistics_layout);
   Partials gradients(layout, microbatches, order.microbatches_of(comm.rank()));
@@ -85,20 +88,23 @@ Ending train(const std::string& name, Comm& comm, std::size_t microbatches,
   Sgd sgd(layout, {.rate = 0.1f, .momentum = 0.9f}, team);
   ClipNorm clip(layout, {.longest = longest}, team);
   AsyncComm async(comm);
-  const auto strategy = make_strategy(
-      name, {layout, values, statistics, gradients.sums(), found.sums(), sgd, &clip},
-      {comm, async, order}, {.bucket_bytes = 100});
+  const auto strategy = make_strategy(name,
+                                      {layout, statistics_layout, values, statistics,
+                                       gradients.sums(), found.sums(), sgd, &clip},
+                                      {comm, async, order}, {.bucket_bytes = 100});
   strategy->begin();
   for (std::uint32_t step = 0; step < kSteps; ++step) {
     gradients.fill(step);
     found.fill(step);
     for (std::size_t i = layout.segments().size(); i-- > 0;) {
-      strategy->gradient_ready(SegmentId{i});
+      if (layout.segments()[i].trained) strategy->gradient_ready(SegmentId{i});
     }
     strategy->step();
   }
   const std::span<const float> last = found.buffers.back().numbers();
-  return {{values.numbers().begin(), values.numbers().end()}, {last.begin(), last.end()}};
+  return {{values.numbers().begin(), values.numbers().end()},
+          {last.begin(), last.end()},
+          comm.total_traffic().bytes_sent};
 }
 
 struct Case {
@@ -127,6 +133,26 @@ TEST_P(EveryStrategy, EndsWhereOneRankAloneEnds) {
         train(GetParam().strategy, comm, GetParam().microbatches, GetParam().longest);
     EXPECT_EQ(found.values, alone.values) << "rank " << comm.rank();
     EXPECT_TRUE(std::ranges::equal(found.statistics, sum.numbers()));
+  });
+}
+
+/// "b.weight" is most of the layout: without it little is left to send.
+TEST_P(EveryStrategy, DoesNotSendWhatIsFrozenAndEndsWhereOneRankAloneEnds) {
+  const std::vector<SegmentId> frozen = {SegmentId{1}, SegmentId{2}};
+  Ending alone;
+  run_ranks(1, [&](Comm& comm) {
+    alone = train("single", comm, GetParam().microbatches, GetParam().longest, frozen);
+  });
+
+  run_ranks(GetParam().ranks, [&](Comm& comm) {
+    const Ending found = train(GetParam().strategy, comm, GetParam().microbatches,
+                               GetParam().longest, frozen);
+    const Ending all =
+        train(GetParam().strategy, comm, GetParam().microbatches, GetParam().longest);
+    EXPECT_EQ(found.values, alone.values) << "rank " << comm.rank();
+    if (comm.ranks() > 1) {
+      EXPECT_LT(found.bytes_sent, (all.bytes_sent - found.bytes_sent) / 2);
+    }
   });
 }
 

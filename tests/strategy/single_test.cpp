@@ -43,7 +43,7 @@ TEST(Single, UpdatesEveryParameterFromItsGradient) {
   Sgd sgd(layout, {.rate = 0.5f}, team);
 
   const PartialSums sums({&gradients});
-  Single single({layout, values, values, sums, sums, sgd});
+  Single single({layout, layout, values, values, sums, sums, sgd});
   single.step();
 
   for (const Segment& segment : layout.segments()) {
@@ -56,7 +56,7 @@ TEST(Single, UpdatesOnceAStepAndOnlyThen) {
   FlatBuffer values(layout), gradients(layout);
   Recorder recorder;
   const PartialSums sums({&gradients});
-  Single single({layout, values, values, sums, sums, recorder});
+  Single single({layout, layout, values, values, sums, sums, recorder});
 
   single.before_forward(UnitId{0});
   single.after_forward(UnitId{0});

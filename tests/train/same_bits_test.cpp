@@ -30,6 +30,7 @@ struct Case {
   Transport transport = Transport::tcp;
   bool recipe = false;  // with clipped gradients, AdamW, and an average of epochs
   std::string partition = "iid";
+  std::string freeze{};
 };
 
 void add_recipe(Settings& settings) {
@@ -38,6 +39,12 @@ void add_recipe(Settings& settings) {
   settings.optimizer.weight_decay = 0.01;
   settings.optimizer.clip_norm = 0.5;  // shorter than any gradient of these runs
   settings.train.swa_start = 1;
+}
+
+void add_fine_tuning(const std::string& freeze, Settings& settings) {
+  settings.train.freeze = freeze;
+  settings.optimizer.groups = "*.bias:lr=0.5,weight_decay=0;fc*.weight:weight_decay=0.1";
+  settings.optimizer.layer_decay = 0.9;
 }
 
 /// Two epochs of three steps, the last of which leaves a micro-batch without samples.
@@ -59,6 +66,7 @@ Settings settings_of(const Case& run) {
   settings.ddp.bucket_mb = 0.1;  // so that there are several
   settings.cluster.threads = run.threads;
   if (run.recipe) add_recipe(settings);
+  if (!run.freeze.empty()) add_fine_tuning(run.freeze, settings);
   return settings;
 }
 
@@ -75,17 +83,20 @@ Ending train_alike(const Settings& settings, Comm& comm, const StopRequest& stop
   return {weights_in(trainer), outcome.train.loss, outcome.test->sum.loss};
 }
 
-/// One rank alone, of each model, number of micro-batches, recipe and partition once.
+/// One rank alone, of each model, number of micro-batches, recipe, partition and what is
+/// frozen once.
 const Ending& alone(const Case& run, const StopRequest& stop) {
-  static std::map<std::tuple<std::string, int, bool, std::string>, Ending> known;
-  const auto [ending, is_new] =
-      known.try_emplace({run.model, run.microbatches, run.recipe, run.partition});
+  static std::map<std::tuple<std::string, int, bool, std::string, std::string>, Ending>
+      known;
+  const auto [ending, is_new] = known.try_emplace(
+      {run.model, run.microbatches, run.recipe, run.partition, run.freeze});
   if (is_new) {
     AloneComm comm;
     const Case of_one = {.model = run.model,
                          .microbatches = run.microbatches,
                          .recipe = run.recipe,
-                         .partition = run.partition};
+                         .partition = run.partition,
+                         .freeze = run.freeze};
     ending->second = train_alike(settings_of(of_one), comm, stop);
   }
   return ending->second;
@@ -154,6 +165,15 @@ TEST(EndsAtTheBitsOfPlainTraining, WithASingleMicrobatchWhateverThePartition) {
   }
 }
 
+TEST(EndsAtOtherBits, WithFrozenParameters) {
+  const StopRequest stop;
+  EXPECT_NE(alone({.model = "lenet5"}, stop).weights,
+            alone({.model = "lenet5", .freeze = "conv1.*"}, stop).weights);
+}
+
+/// Whole layers with their batch norms at the beginning and in the middle, and a bias.
+constexpr const char* kFrozenParts = "layers.[0-5].*,layers.1[12].*,fc1.bias";
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& strategy : strategy_names()) {
@@ -178,6 +198,14 @@ std::vector<Case> all_cases() {
                          .partition = partition});
       }
     }
+    for (const int ranks : {1, 2, 3}) {
+      cases.push_back({.model = "vgg11",
+                       .strategy = strategy,
+                       .ranks = ranks,
+                       .threads = 2,
+                       .recipe = ranks == 2,
+                       .freeze = kFrozenParts});
+    }
     cases.push_back(
         {"vgg11", strategy, 3, 2, /*microbatches=*/5, Transport::shared, true});
     for (const int ranks : {2, 3}) {
@@ -191,10 +219,12 @@ std::vector<Case> all_cases() {
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
   const Case& run = info.param;
-  return fmt::format(
-      "{}_{}_Ranks{}_Threads{}_Microbatches{}{}{}{}", run.model, run.strategy, run.ranks,
-      run.threads, run.microbatches, run.transport == Transport::shared ? "_Shared" : "",
-      run.recipe ? "_Recipe" : "", run.partition == "iid" ? "" : "_" + run.partition);
+  return fmt::format("{}_{}_Ranks{}_Threads{}_Microbatches{}{}{}{}{}", run.model,
+                     run.strategy, run.ranks, run.threads, run.microbatches,
+                     run.transport == Transport::shared ? "_Shared" : "",
+                     run.recipe ? "_Recipe" : "",
+                     run.partition == "iid" ? "" : "_" + run.partition,
+                     run.freeze.empty() ? "" : "_Frozen");
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),
@@ -240,6 +270,16 @@ std::vector<ServedCase> served_cases() {
     cases.push_back({{"vgg11", "ps_sync", workers, 1, workers % 2 == 0 ? 4 : 5},
                      workers < 3 ? 2 : 1});
     cases.push_back({{"lenet5", "ps_sync", workers, 2, 4, Transport::tcp, true}});
+  }
+  for (const int servers : {1, 2, 3}) {
+    cases.push_back(
+        {{.model = "vgg11", .strategy = "ps_sync", .ranks = 2, .freeze = kFrozenParts},
+         servers});
+    cases.push_back({{.model = "lenet5",
+                      .strategy = "ps_sync",
+                      .ranks = 2,
+                      .freeze = "conv?.*,fc1.*"},
+                     servers});
   }
   for (const char* partition : {"labels", "shared"}) {
     cases.push_back(

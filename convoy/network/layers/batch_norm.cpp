@@ -82,6 +82,11 @@ class BatchNormStage final : public Stage {
             const Activation& dst) const;
   Coefficients sum_gradients(const Pass& pass, std::size_t channel, const float* src,
                              const float* dst_gradient, float* rows) const;
+  Coefficients constant_moments(const Pass& pass, std::size_t channel) const;
+  /// In evaluation, and in training if the norm is frozen.
+  static bool uses_running(const Pass& pass) {
+    return pass.statistics[kMean].running != nullptr;
+  }
   void source_backward(const Pass& pass, std::size_t pack, std::size_t channel,
                        const Coefficients& coefficients, const Activation& src,
                        const float* dst_gradient, float* rows) const;
@@ -127,8 +132,7 @@ float* BatchNormStage::thread_rows(const Pass& pass, SlotId scratch, int thread)
 void BatchNormStage::forward(const Pass& pass, Activations src, const Activation& dst) {
   auto* moments = pass.arena.get<Moments>(moments_);
   pass.team.run(static_cast<std::size_t>(src_.channels), [&](std::size_t c, int thread) {
-    const bool evaluates = pass.statistics[kMean].running != nullptr;
-    moments[c] = evaluates ? running(pass, c) : measure(pass, src[0].values, c);
+    moments[c] = uses_running(pass) ? running(pass, c) : measure(pass, src[0].values, c);
     float* rows = thread_rows(pass, forward_rows_, thread);
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
       normalize(pass, pack, c, moments[c], src, dst.values, rows);
@@ -223,7 +227,8 @@ void BatchNormStage::backward(const Pass& pass, Activations src, const Activatio
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack)
       mask(pass, pack, c, src, dst);
     const Coefficients coefficients =
-        sum_gradients(pass, c, src[0].values, dst.gradient, rows);
+        uses_running(pass) ? constant_moments(pass, c)
+                           : sum_gradients(pass, c, src[0].values, dst.gradient, rows);
     if (src[0].gradient == nullptr) return;
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
       source_backward(pass, pack, c, coefficients, src[0], dst.gradient, rows);
@@ -307,6 +312,13 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
   return {static_cast<float>(scale),
           static_cast<float>(-scale * inverse * inverse * sums.second / count),
           static_cast<float>(-scale * sums.first / count)};
+}
+
+/// A frozen norm is the same scale and shift for every batch.
+BatchNormStage::Coefficients BatchNormStage::constant_moments(const Pass& pass,
+                                                              std::size_t channel) const {
+  const Moments moments = pass.arena.get<Moments>(moments_)[channel];
+  return {pass.parameters[kScale].values[channel] * moments.inverse, 0, 0};
 }
 
 void BatchNormStage::source_backward(const Pass& pass, std::size_t pack,
