@@ -60,11 +60,47 @@ std::string line(std::string_view what, const std::vector<std::string>& names) {
   return names.empty() ? "" : fmt::format("\n          {}: {}", what, join(names));
 }
 
+/// A tensor of a file.
+struct FoundTensor {
+  const std::filesystem::path& path;
+  const SafetensorsFile& file;
+  const std::string& name;
+
+  Dimensions shape() const { return file.shape(name); }
+};
+
+void load_resized(const FoundTensor& tensor, std::span<float> values) {
+  const Dimensions shape = tensor.shape();
+  std::vector<float> positions(shape[1] * shape[2]);
+  tensor.file.copy_values(tensor.name, positions);
+  resize_positions(positions, values, shape[2]);
+}
+
+void load_tensor(const FoundTensor& tensor, const LoadedPart& part,
+                 const Segment& segment, InitialWeights& found) {
+  const std::span<float> values = part.numbers.view(segment.range);
+  const Dimensions shape = tensor.shape();
+  if (shape == segment.shape) {
+    tensor.file.copy_values(tensor.name, values);
+    found.matched.push_back(segment.name);
+  } else if (segment.role == Role::embedding &&
+             can_resize_positions(shape, segment.shape)) {
+    load_resized(tensor, values);
+    found.resized.push_back(segment.name);
+  } else if (is_head_for_others(part.layout, segment, shape)) {
+    found.head.push_back(segment.name);
+    found.classes_in_file = shape.front();
+  } else {
+    throw other_shape(tensor.path, tensor.name, shape, segment);
+  }
+}
+
 }  // namespace
 
 std::string InitialWeights::summary() const {
-  const std::size_t all = matched.size() + missing.size() + head.size();
-  return fmt::format("{} of {} tensors", matched.size(), all) +
+  const std::size_t loaded = matched.size() + resized.size();
+  return fmt::format("{} of {} tensors", loaded, loaded + missing.size() + head.size()) +
+         line("resized to this image size", resized) +
          line(fmt::format("for {} classes there, so initialized anew", classes_in_file),
               head) +
          line("not in the file", missing) + line("left over", left_over);
@@ -82,16 +118,8 @@ InitialWeights load_initial_weights(const std::filesystem::path& from,
       const auto name = names.extract(segment.name);
       if (name.empty()) {
         found.missing.push_back(segment.name);
-      } else if (const Dimensions shape = file.shape(name.mapped());
-                 shape != segment.shape) {
-        if (!is_head_for_others(part.layout, segment, shape)) {
-          throw other_shape(path, name.mapped(), shape, segment);
-        }
-        found.head.push_back(segment.name);
-        found.classes_in_file = shape.front();
       } else {
-        file.copy_values(name.mapped(), part.numbers.view(segment.range));
-        found.matched.push_back(segment.name);
+        load_tensor({path, file, name.mapped()}, part, segment, found);
       }
     }
   }

@@ -21,6 +21,7 @@ struct InitialWeights {
   std::vector<std::string> matched;
   std::vector<std::string> missing;    // not in the file: they keep their random values
   std::vector<std::string> head;       // of other classes in the file: the same
+  std::vector<std::string> resized;    // positions of images of another size in the file
   std::vector<std::string> left_over;  // only in the file
   std::size_t classes_in_file = 0;     // if it has another head
 
@@ -29,9 +30,9 @@ struct InitialWeights {
 };
 
 /// Fills the parts from a safetensors file, or from a run's newest checkpoint, by name.
-/// Prefixes that wrappers put before every name ("module.", "model.") are removed. Batch
-/// counters are ignored. Throws InputError of kind `data` if the file is damaged, no
-/// tensor matches, or one besides the head has another shape.
+/// Names are translated by own_name(), position embeddings of images of another size are
+/// resized. Batch counters are ignored. Throws InputError of kind `data` if the file is
+/// damaged, no tensor matches, or one besides the head has another shape.
 InitialWeights load_initial_weights(const std::filesystem::path& from,
                                     std::initializer_list<LoadedPart> parts);
 

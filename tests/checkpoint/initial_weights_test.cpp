@@ -109,5 +109,26 @@ TEST_F(Initial, WeightsOfAnotherModelAreRefused) {
   EXPECT_THROW(load(), InputError);
 }
 
+TEST(InitialTransformer, TakesPositionsOfImagesOfAnotherSize) {
+  const TemporaryFolder here;
+  const std::filesystem::path file = here.path() / "weights.safetensors";
+  const Layout small = build_layout(make_model("vit_cifar", {3, 16, 16}, 10));
+  const Layout large = build_layout(make_model("vit_cifar", {3, 32, 32}, 10));
+  FlatBuffer from(small), to(large);
+  initialize(small, /*seed=*/7, from);
+  std::vector<TensorView> tensors;
+  for (const Segment& segment : small.segments()) {
+    tensors.push_back({segment.name, segment.shape, from.view(segment.range)});
+  }
+  write_safetensors(file, tensors);
+
+  const InitialWeights found = load_initial_weights(file, {{large, to}});
+
+  EXPECT_THAT(found.resized, ElementsAre("pos_embed"));
+  EXPECT_THAT(found.matched, SizeIs(large.segments().size() - 1));
+  EXPECT_THAT(found.summary(),
+              testing::HasSubstr("resized to this image size: pos_embed"));
+}
+
 }  // namespace
 }  // namespace convoy
