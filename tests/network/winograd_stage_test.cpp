@@ -139,8 +139,10 @@ void StageTrial::for_each_tap(const Use& use) const {
       for (int x = 0; x < dst_.width; ++x) {
         for (int c = 0; c < case_.src.channels; ++c) {
           for (int tap = 0; tap < layer_.kernel * layer_.kernel; ++tap) {
-            const int from_y = y * layer_.stride - case_.padding + tap / layer_.kernel;
-            const int from_x = x * layer_.stride - case_.padding + tap % layer_.kernel;
+            const int from_y =
+                y * layer_.stride.height - case_.padding + tap / layer_.kernel.width;
+            const int from_x =
+                x * layer_.stride.width - case_.padding + tap % layer_.kernel.width;
             if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
                 from_x >= case_.src.width)
               continue;
