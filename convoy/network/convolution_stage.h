@@ -13,7 +13,6 @@
 
 #include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
-#include "convoy/network/window_axis.h"
 
 namespace convoy {
 

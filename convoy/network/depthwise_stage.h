@@ -14,7 +14,6 @@
 #include "convoy/network/kernels/depthwise.h"
 #include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
-#include "convoy/network/window_axis.h"
 
 namespace convoy {
 

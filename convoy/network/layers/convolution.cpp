@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "convoy/base/error.h"
 #include "convoy/network/convolution_stage.h"
@@ -43,6 +45,78 @@ void refuse_groups(const Convolution& layer, Shape src) {
                                          src.channels, layer.channels),
                     .expected = "groups that divide both numbers of channels",
                     .hint = ""});
+}
+
+LayerExample convolution_example(const char* name, Convolution layer, Shape src) {
+  layer.name = "conv";
+  return {name, layer, {src}};
+}
+
+std::vector<LayerExample> window_examples() {
+  const auto example = convolution_example;
+  return {example("One", {.channels = 5}, {2, 5, 4}),
+          example("Three", {.channels = 7, .kernel = 3, .padding = 1}, {3, 6, 5}),
+          example("ThreeStrideTwo",
+                  {.channels = 6, .kernel = 3, .stride = 2, .padding = 1}, {3, 7, 9}),
+          example("Five", {.channels = 5, .kernel = 5, .padding = 2}, {2, 6, 5}),
+          example("WithoutBias", {.channels = 4, .kernel = 2, .bias = false}, {3, 6, 5}),
+          example("Winograd", {.channels = 17, .kernel = 3, .padding = 1}, {18, 5, 3}),
+          example("OnePixel", {.channels = 17, .kernel = 3, .padding = 1}, {18, 1, 1}),
+          example("NotSquare",
+                  {.channels = 5, .kernel = {2, 5}, .stride = {3, 2}, .padding = {1, 2}},
+                  {3, 7, 8}),
+          example("PaddedOnTwoSides",
+                  {.channels = 17, .kernel = 3, .padding = {0, 0, 2, 1}}, {18, 5, 6}),
+          example("Dilated", {.channels = 17, .kernel = 3, .padding = 2, .dilation = 2},
+                  {18, 7, 6}),
+          example("DilatedByItsStride",
+                  {.channels = 4, .kernel = 3, .stride = 2, .padding = 3, .dilation = 2},
+                  {3, 8, 9}),
+          example("DilatedAcrossItsStride",
+                  {.channels = 4,
+                   .kernel = {3, 2},
+                   .stride = {4, 3},
+                   .padding = {2, 1, 3, 0},
+                   .dilation = {6, 2}},
+                  {2, 15, 9})};
+}
+
+std::vector<LayerExample> group_examples() {
+  const auto example = convolution_example;
+  return {
+      example("Grouped", {.channels = 10, .kernel = 3, .padding = 1, .groups = 2},
+              {6, 5, 4}),
+      example("GroupedStrideTwo",
+              {.channels = 18,
+               .kernel = 3,
+               .stride = 2,
+               .padding = 1,
+               .bias = false,
+               .groups = 3},
+              {6, 7, 5}),
+      example("Depthwise", {.channels = 5, .kernel = 3, .padding = 1, .groups = 5},
+              {5, 6, 7}),
+      example("DepthwiseStrideTwo",
+              {.channels = 4,
+               .kernel = 3,
+               .stride = 2,
+               .padding = 1,
+               .bias = false,
+               .groups = 4},
+              {4, 9, 8}),
+      example("DepthwiseByThree", {.channels = 6, .kernel = 3, .groups = 2}, {2, 5, 4}),
+      example("DepthwiseOfFive", {.channels = 3, .kernel = 5, .padding = 2, .groups = 3},
+              {3, 4, 7}),
+      example("DepthwiseOfAnyWindow",
+              {.channels = 4,
+               .kernel = {2, 4},
+               .stride = {1, 3},
+               .padding = {2, 0, 1, 3},
+               .groups = 2,
+               .dilation = {3, 2}},
+              {2, 6, 9}),
+      example("DepthwiseOnePixel",
+              {.channels = 3, .kernel = 3, .padding = 1, .groups = 3}, {3, 1, 1})};
 }
 
 class ConvolutionKind final : public KindOf<Convolution, ConvolutionKind> {
@@ -112,69 +186,9 @@ class ConvolutionKind final : public KindOf<Convolution, ConvolutionKind> {
   }
 
   std::vector<LayerExample> examples() const override {
-    const auto example = [](const char* name, Convolution layer, Shape src) {
-      layer.name = "conv";
-      return LayerExample{name, layer, {src}};
-    };
-    return {
-        example("One", {.channels = 5}, {2, 5, 4}),
-        example("Three", {.channels = 7, .kernel = 3, .padding = 1}, {3, 6, 5}),
-        example("ThreeStrideTwo", {.channels = 6, .kernel = 3, .stride = 2, .padding = 1},
-                {3, 7, 9}),
-        example("Five", {.channels = 5, .kernel = 5, .padding = 2}, {2, 6, 5}),
-        example("WithoutBias", {.channels = 4, .kernel = 2, .bias = false}, {3, 6, 5}),
-        example("Winograd", {.channels = 17, .kernel = 3, .padding = 1}, {18, 5, 3}),
-        example("OnePixel", {.channels = 17, .kernel = 3, .padding = 1}, {18, 1, 1}),
-        example("NotSquare",
-                {.channels = 5, .kernel = {2, 5}, .stride = {3, 2}, .padding = {1, 2}},
-                {3, 7, 8}),
-        example("PaddedOnTwoSides",
-                {.channels = 17, .kernel = 3, .padding = {0, 0, 2, 1}}, {18, 5, 6}),
-        example("Dilated", {.channels = 17, .kernel = 3, .padding = 2, .dilation = 2},
-                {18, 7, 6}),
-        example("DilatedByItsStride",
-                {.channels = 4, .kernel = 3, .stride = 2, .padding = 3, .dilation = 2},
-                {3, 8, 9}),
-        example("DilatedAcrossItsStride",
-                {.channels = 4,
-                 .kernel = {3, 2},
-                 .stride = {4, 3},
-                 .padding = {2, 1, 3, 0},
-                 .dilation = {6, 2}},
-                {2, 15, 9}),
-        example("Grouped", {.channels = 10, .kernel = 3, .padding = 1, .groups = 2},
-                {6, 5, 4}),
-        example("GroupedStrideTwo",
-                {.channels = 18,
-                 .kernel = 3,
-                 .stride = 2,
-                 .padding = 1,
-                 .bias = false,
-                 .groups = 3},
-                {6, 7, 5}),
-        example("Depthwise", {.channels = 5, .kernel = 3, .padding = 1, .groups = 5},
-                {5, 6, 7}),
-        example("DepthwiseStrideTwo",
-                {.channels = 4,
-                 .kernel = 3,
-                 .stride = 2,
-                 .padding = 1,
-                 .bias = false,
-                 .groups = 4},
-                {4, 9, 8}),
-        example("DepthwiseByThree", {.channels = 6, .kernel = 3, .groups = 2}, {2, 5, 4}),
-        example("DepthwiseOfFive",
-                {.channels = 3, .kernel = 5, .padding = 2, .groups = 3}, {3, 4, 7}),
-        example("DepthwiseOfAnyWindow",
-                {.channels = 4,
-                 .kernel = {2, 4},
-                 .stride = {1, 3},
-                 .padding = {2, 0, 1, 3},
-                 .groups = 2,
-                 .dilation = {3, 2}},
-                {2, 6, 9}),
-        example("DepthwiseOnePixel",
-                {.channels = 3, .kernel = 3, .padding = 1, .groups = 3}, {3, 1, 1})};
+    std::vector<LayerExample> all = window_examples();
+    std::ranges::move(group_examples(), std::back_inserter(all));
+    return all;
   }
 };
 
