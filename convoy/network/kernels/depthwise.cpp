@@ -27,8 +27,10 @@ struct Between {
 
 /// The i < count for which first + i * step is in [0, size).
 inline Between inside(int first, int step, int count, int size) {
+  // A division takes as long as several taps, and most steps are one.
   const auto steps_to = [&](int distance) {
-    return distance <= 0 ? 0 : (distance + step - 1) / step;
+    if (distance <= 0) return 0;
+    return step == 1 ? distance : (distance + step - 1) / step;
   };
   const int end = std::min(count, steps_to(size - first));
   return {std::min(steps_to(-first), end), end};
