@@ -6,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/models/mobilenet.h"
 #include "convoy/models/resnets.h"
 #include "convoy/network/layers/average_pool.h"
 #include "convoy/network/layers/batch_norm.h"
@@ -148,6 +149,7 @@ const ModelEntry kEntries[] = {
      resnet18_cifar},
     {"resnet18", "torchvision's ResNet-18", {3, 224, 224}, resnet18},
     {"resnet50", "torchvision's ResNet-50", {3, 224, 224}, resnet50},
+    {"mobilenet_v2", "torchvision's MobileNetV2", {3, 224, 224}, mobilenet_v2},
 };
 
 }  // namespace

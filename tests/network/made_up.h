@@ -105,7 +105,8 @@ inline Model small_model(const std::string& name) {
   if (name == "mlp6") return make_model(name, {1, 8, 8}, 10);
   if (name == "vgg11" || name.starts_with("fastnet"))
     return make_model(name, {2, 32, 32}, 10);
-  if (name.starts_with("resnet")) return make_model(name, {2, 33, 30}, 10);
+  if (name.starts_with("resnet") || name.starts_with("mobilenet"))
+    return make_model(name, {2, 33, 30}, 10);
   return make_model(name, {1, 14, 14}, 10);
 }
 
