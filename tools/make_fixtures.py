@@ -23,10 +23,10 @@ SAMPLES = 24
 FOLDER = pathlib.Path(__file__).parent.parent / "tests" / "network" / "fixtures"
 # So that a test is soon done.
 SMALLER_INPUTS = {"resnet18": (3, 64, 64), "resnet50": (3, 64, 64),
-                  "vit_ti_16": (3, 64, 64), "vit_s_16": (3, 48, 48), "vit_b_16": (3, 32, 32),
-                  "vit_b_32": (3, 64, 64)}
+                  "mobilenet_v2": (3, 64, 64), "vit_ti_16": (3, 64, 64),
+                  "vit_s_16": (3, 48, 48), "vit_b_16": (3, 32, 32), "vit_b_32": (3, 64, 64)}
 # A deep network with a large rate goes astray from any difference.
-DEEP_RATES = {"resnet50": 1e-5}
+DEEP_RATES = {"resnet50": 1e-5, "mobilenet_v2": 1e-5}
 SGD = {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True}
 
 

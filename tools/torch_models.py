@@ -124,6 +124,45 @@ class ResNet(nn.Module):
         return self.fc(self.avgpool(x).flatten(1))
 
 
+class _InvertedBlock(nn.Module):
+    def __init__(self, source, width, expansion, step):
+        super().__init__()
+        inner = source * expansion
+        layers = [] if expansion == 1 else [_clipped(source, inner, 1)]
+        layers += [_clipped(inner, inner, 3, step, groups=inner),
+                   nn.Conv2d(inner, width, 1, bias=False), nn.BatchNorm2d(width)]
+        self.conv = nn.Sequential(*layers)
+        self.residual = step == 1 and source == width
+
+    def forward(self, x):
+        return x + self.conv(x) if self.residual else self.conv(x)
+
+
+def _clipped(source, width, kernel, step=1, groups=1):
+    return nn.Sequential(
+        nn.Conv2d(source, width, kernel, step, kernel // 2, groups=groups, bias=False),
+        nn.BatchNorm2d(width), nn.ReLU6(inplace=True))
+
+
+class MobileNetV2(nn.Module):
+    """Of width 1.0, under torchvision's names."""
+
+    def __init__(self, classes, dropout):
+        super().__init__()
+        layers, source = [_clipped(3, 32, 3, 2)], 32
+        for expansion, width, count, step in [
+                (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+                (6, 160, 3, 2), (6, 320, 1, 1)]:
+            for i in range(count):
+                layers.append(_InvertedBlock(source, width, expansion, step if i == 0 else 1))
+                source = width
+        self.features = nn.Sequential(*layers, _clipped(source, 1280, 1))
+        self.classifier = nn.Sequential(nn.Dropout(dropout), nn.Linear(1280, classes))
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
 def cnn2(classes=10, dropout=True):
     return _sequential(
         ("conv1", nn.Conv2d(3, 32, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2),
@@ -252,9 +291,14 @@ def resnet50(classes=10, dropout=True):
     return ResNet([3, 4, 6, 3], bottleneck=True, small_images=False, classes=classes)
 
 
+def mobilenet_v2(classes=10, dropout=True):
+    return MobileNetV2(classes, 0.2 if dropout else 0.0)
+
+
 MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
           "fastnet": fastnet, "fastnet_small": fastnet_small,
           "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50,
+          "mobilenet_v2": mobilenet_v2,
           "vit_cifar": _vit(4, 128, 6, 4, 32), "vit_ti_16": _vit(16, 192, 12, 3, 224),
           "vit_s_16": _vit(16, 384, 12, 6, 224), "vit_b_16": _vit(16, 768, 12, 12, 224),
           "vit_b_32": _vit(32, 768, 12, 12, 224)}
@@ -263,7 +307,8 @@ INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
           "mlp6": (3, 32, 32), "vgg11": (3, 32, 32), "fastnet": (3, 32, 32),
           "fastnet_small": (3, 32, 32),
           "resnet18_cifar": (3, 32, 32),
-          "resnet18": (3, 224, 224), "resnet50": (3, 224, 224), "vit_cifar": (3, 32, 32),
+          "resnet18": (3, 224, 224), "resnet50": (3, 224, 224),
+          "mobilenet_v2": (3, 224, 224), "vit_cifar": (3, 32, 32),
           "vit_ti_16": (3, 224, 224), "vit_s_16": (3, 224, 224), "vit_b_16": (3, 224, 224),
           "vit_b_32": (3, 224, 224)}
 

@@ -6,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/models/mobilenet.h"
 #include "convoy/models/resnets.h"
 #include "convoy/models/transformers.h"
 #include "convoy/network/layers/average_pool.h"
@@ -157,6 +158,7 @@ const ModelEntry kEntries[] = {
     {"vit_s_16", "timm's vit_small_patch16_224", {3, 224, 224}, vit_s_16},
     {"vit_b_16", "timm's vit_base_patch16_224", {3, 224, 224}, vit_b_16},
     {"vit_b_32", "timm's vit_base_patch32_224", {3, 224, 224}, vit_b_32},
+    {"mobilenet_v2", "torchvision's MobileNetV2", {3, 224, 224}, mobilenet_v2},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "convoy/network/weight_shares.h"
+
 namespace convoy {
 namespace {
 
@@ -12,24 +14,30 @@ constexpr int kChannelsPerTask = 4;
 
 enum ConvolutionParameter : std::size_t { kTaps, kTapsBias };
 
-int taps_of_phase(int kernel, int phase, int stride) {
-  return phase >= kernel ? 0 : (kernel - phase + stride - 1) / stride;
-}
-
 }  // namespace
+
+ConvolutionStage::Group ConvolutionStage::group_of(const Convolution& layer, Shape src) {
+  const int channels = src.channels / layer.groups;
+  const Extent framed = layer.window().framed(src);
+  return {.src = {channels, src.height, src.width},
+          .framed = {channels, framed.height, framed.width},
+          .outputs = layer.channels / layer.groups};
+}
 
 ConvolutionStage::ConvolutionStage(const StageContext& context,
                                    const ConvolutionOptions& options, Shape src)
     : options_(options),
       src_(src),
+      group_(group_of(options.layer, src)),
       convolved_(output_shape(options.layer, src)),
-      dst_(convolved_) {
+      dst_(convolved_),
+      axes_{WindowAxis::rows_of(options.layer.window()),
+            WindowAxis::columns_of(options.layer.window())} {
   const Convolution& layer = options.layer;
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
   const auto outputs = static_cast<std::size_t>(layer.channels);
-  taps_ = static_cast<std::size_t>(src_.channels) * layer.kernel * layer.kernel;
+  taps_ = static_cast<std::size_t>(group_.src.channels) * layer.kernel.pixels();
   weights_ = outputs * taps_;
-  biases_ = layer.bias ? outputs : 0;
 
   ArenaPlan& plan = context.plan;
   const Lifetime now = {context.forward, context.forward};
@@ -45,19 +53,19 @@ ConvolutionStage::ConvolutionStage(const StageContext& context,
   const std::size_t packs = context.most_packs(src_);
   convolved_gradient_ = plan.reserve(
       options.pool > 0 ? packs * pack_floats(convolved_) * sizeof(float) : 0, later);
-  const Shape framed = {src_.channels, src_.height + 2 * layer.padding,
-                        src_.width + 2 * layer.padding};
-  padded_scratch_ = context.reserve_scratch(layer.padding > 0 ? pack_floats(framed) : 0,
+  padded_scratch_ = context.reserve_scratch(is_padded() ? pack_floats(group_.framed) : 0,
                                             context.backward);
-  shares_ = plan.reserve(packs * (weights_ + biases_) * sizeof(float), later);
+  shares_ = plan.reserve(packs * (weights_ + biases()) * sizeof(float), later);
   source_weights_ = plan.reserve(weights_ * sizeof(float), later);
 }
 
 void ConvolutionStage::tile_weights(const Pass& pass) {
-  const Tiles tiles(convolved_.channels, pass.kernels.tile);
-  pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t task, int) {
-    const int tile = static_cast<int>(task);
-    const std::size_t first = static_cast<std::size_t>(tiles.begin(tile)) * taps_;
+  const Tiles tiles(group_.outputs, pass.kernels.tile);
+  const int tasks = options_.layer.groups * tiles.count;
+  pass.team.run(static_cast<std::size_t>(tasks), [&](std::size_t task, int) {
+    const int group = static_cast<int>(task) / tiles.count;
+    const int tile = static_cast<int>(task) % tiles.count;
+    const std::size_t first = output_number(group, tiles.begin(tile)) * taps_;
     pass.kernels.rows_to_tile({.src = pass.parameters[kTaps].values + first,
                                .src_row = taps_,
                                .rows = tiles.size(tile),
@@ -68,25 +76,30 @@ void ConvolutionStage::tile_weights(const Pass& pass) {
 
 void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row,
                                      float* dst, std::size_t dst_channel) const {
-  const Convolution& layer = options_.layer;
-  pass.kernels.convolve_row(
-      {.src = src,
-       .src_channels = src_.channels,
-       .src_height = src_.height,
-       .src_width = src_.width,
-       .taps_high = layer.kernel,
-       .taps_wide = layer.kernel,
-       .weights = pass.arena.get(tiled_weights_),
-       .bias = biases_ > 0 ? pass.parameters[kTapsBias].values : nullptr,
-       .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
-       .top = row * layer.stride - layer.padding,
-       .left = -layer.padding,
-       .stride = layer.stride,
-       .dst = dst,
-       .dst_channels = convolved_.channels,
-       .columns = convolved_.width,
-       .dst_channel = dst_channel,
-       .dst_column = kPack});
+  const float* bias = biases() > 0 ? pass.parameters[kTapsBias].values : nullptr;
+  for (int group = 0; group < options_.layer.groups; ++group) {
+    const std::size_t first = output_number(group, 0);
+    pass.kernels.convolve_row(
+        {.src = src + group * pack_floats(group_.src),
+         .src_channels = group_.src.channels,
+         .src_height = src_.height,
+         .src_width = src_.width,
+         .taps_high = axes_.rows.taps,
+         .taps_wide = axes_.columns.taps,
+         .weights = pass.arena.get(tiled_weights_) + first * taps_,
+         .bias = bias == nullptr ? nullptr : bias + first,
+         .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
+         .top = row * axes_.rows.stride - axes_.rows.padding,
+         .left = -axes_.columns.padding,
+         .stride = axes_.columns.stride,
+         .dst = dst + first * dst_channel,
+         .dst_channels = group_.outputs,
+         .columns = convolved_.width,
+         .dst_channel = dst_channel,
+         .dst_column = kPack,
+         .dilation_high = axes_.rows.dilation,
+         .dilation_wide = axes_.columns.dilation});
+  }
 }
 
 void ConvolutionStage::forward(const Pass& pass, Activations src,
@@ -135,9 +148,12 @@ void ConvolutionStage::backward(const Pass& pass, Activations src,
   float* gradient =
       options_.pool > 0 ? pass.arena.get(convolved_gradient_) : dst.gradient;
   weights_backward(pass, src[0], dst, gradient);
-  add_shares(pass, 0, {pass.parameters[kTaps].gradient, weights_});
-  if (biases_ > 0) {
-    add_shares(pass, weights_, {pass.parameters[kTapsBias].gradient, biases_});
+  const std::size_t share = weights_ + biases(), packs = pass.packs(src_);
+  const float* shares = pass.arena.get(shares_);
+  add_shares(pass, {shares, share, packs}, {pass.parameters[kTaps].gradient, weights_});
+  if (biases() > 0) {
+    add_shares(pass, {shares + weights_, share, packs},
+               {pass.parameters[kTapsBias].gradient, biases()});
   }
   if (src[0].gradient != nullptr) source_backward(pass, gradient, src[0].gradient);
 }
@@ -152,7 +168,7 @@ void ConvolutionStage::finish_gradient(const Pass& pass, std::size_t pack, Range
     if (options_.relu) {
       pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
     }
-    if (biases_ == 0) continue;
+    if (biases() == 0) continue;
     bias_share[k] = pass.kernels.sum(dst.gradient + from, plane);
   }
 }
@@ -184,27 +200,27 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
   }
 }
 
-/// One pack of the source with its padding, in the thread's scratch memory if there is
-/// padding.
+/// One pack of a group's source with its padding, in the thread's scratch memory if there
+/// is padding.
 const float* ConvolutionStage::padded(const Pass& pass, const float* src,
                                       int thread) const {
-  const int padding = options_.layer.padding;
-  if (padding == 0) return src;
-  const Shape framed = {src_.channels, src_.height + 2 * padding,
-                        src_.width + 2 * padding};
-  float* copy = pass.arena.get(padded_scratch_) + thread * pack_floats(framed);
+  if (!is_padded()) return src;
+  float* copy = pass.arena.get(padded_scratch_) + thread * pack_floats(group_.framed);
   const std::size_t row_floats = static_cast<std::size_t>(src_.width) * kPack;
-  const std::size_t margin = static_cast<std::size_t>(padding) * kPack;
+  const std::size_t framed_row =
+      static_cast<std::size_t>(group_.framed.width) * kPack;
+  const std::size_t before = static_cast<std::size_t>(axes_.columns.padding) * kPack;
   float* to = copy;
-  for (int c = 0; c < src_.channels; ++c) {
-    for (int y = -padding; y < src_.height + padding; ++y) {
+  for (int c = 0; c < group_.src.channels; ++c) {
+    for (int i = 0; i < group_.framed.height; ++i) {
+      const int y = i - axes_.rows.padding;
       if (y < 0 || y >= src_.height) {
-        to = std::fill_n(to, row_floats + 2 * margin, 0.0f);
+        to = std::fill_n(to, framed_row, 0.0f);
         continue;
       }
-      to = std::fill_n(to, margin, 0.0f);
+      to = std::fill_n(to, before, 0.0f);
       to = std::copy_n(src, row_floats, to);
-      to = std::fill_n(to, margin, 0.0f);
+      to = std::fill_n(to, framed_row - before - row_floats, 0.0f);
       src += row_floats;
     }
   }
@@ -213,97 +229,83 @@ const float* ConvolutionStage::padded(const Pass& pass, const float* src,
 
 void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
                                         const Activation& dst, float* gradient) {
-  const Tiles groups(convolved_.channels, kChannelsPerTask);
+  const Tiles tiles(group_.outputs, kChannelsPerTask);
+  const std::size_t tasks = static_cast<std::size_t>(options_.layer.groups) * tiles.count;
   const std::size_t plane = pack_floats({1, convolved_.height, convolved_.width});
-  const std::size_t share = weights_ + biases_;
+  const std::size_t share = weights_ + biases();
   float* shares = pass.arena.get(shares_);
 
-  pass.team.run(pass.packs(src_) * groups.count, [&](std::size_t task, int thread) {
-    const std::size_t pack = task / groups.count;
-    const int group = static_cast<int>(task % groups.count);
-    const auto first = static_cast<std::size_t>(groups.begin(group));
-    const Range channels = {first, first + groups.size(group)};
+  pass.team.run(pass.packs(src_) * tasks, [&](std::size_t task, int thread) {
+    const std::size_t pack = task / tasks;
+    const int group = static_cast<int>(task % tasks) / tiles.count;
+    const int tile = static_cast<int>(task % tasks) % tiles.count;
+    const std::size_t first = output_number(group, tiles.begin(tile));
+    const Range channels = {first, first + tiles.size(tile)};
     const std::size_t from = pack * pack_floats(convolved_) + first * plane;
     finish_gradient(pass, pack, channels, dst, shares + pack * share + weights_);
     if (options_.pool > 0) undo_pool(pass, pack, channels, dst.gradient, gradient);
     if (pass.parameters[kTaps].gradient == nullptr) return;
-    const int padding = options_.layer.padding;
-    pass.kernels.convolution_weights(
-        {.src = padded(pass, src.values + pack * pack_floats(src_), thread),
-         .src_channels = src_.channels,
-         .src_height = src_.height + 2 * padding,
-         .src_width = src_.width + 2 * padding,
-         .taps_high = options_.layer.kernel,
-         .taps_wide = options_.layer.kernel,
-         .stride = options_.layer.stride,
-         .dst_gradient = gradient + from,
-         .dst_channels = static_cast<int>(channels.size()),
-         .dst_height = convolved_.height,
-         .dst_width = convolved_.width,
-         .gradient = shares + pack * share + first * taps_});
+    const float* images =
+        src.values + pack * pack_floats(src_) + group * pack_floats(group_.src);
+    pass.kernels.convolution_weights({.src = padded(pass, images, thread),
+                                      .src_channels = group_.src.channels,
+                                      .src_height = group_.framed.height,
+                                      .src_width = group_.framed.width,
+                                      .taps_high = axes_.rows.taps,
+                                      .taps_wide = axes_.columns.taps,
+                                      .stride_high = axes_.rows.stride,
+                                      .stride_wide = axes_.columns.stride,
+                                      .dst_gradient = gradient + from,
+                                      .dst_channels = static_cast<int>(channels.size()),
+                                      .dst_height = convolved_.height,
+                                      .dst_width = convolved_.width,
+                                      .gradient = shares + pack * share + first * taps_,
+                                      .dilation_high = axes_.rows.dilation,
+                                      .dilation_wide = axes_.columns.dilation});
   });
 }
 
-/// Adds the packs' shares, from number `first` on, in the order of packs, so that the sum
-/// depends on the batch alone.
-void ConvolutionStage::add_shares(const Pass& pass, std::size_t first,
-                                  std::span<float> gradient) {
-  if (gradient.data() == nullptr) return;
-  constexpr std::size_t kChunk = 2048;
-  const std::size_t share = weights_ + biases_, packs = pass.packs(src_);
-  const float* shares = pass.arena.get(shares_) + first;
-  pass.team.run((gradient.size() + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-    const std::size_t end = std::min(gradient.size(), (chunk + 1) * kChunk);
-    for (std::size_t i = chunk * kChunk; i < end; ++i) {
-      float sum = 0;
-      for (std::size_t pack = 0; pack < packs; ++pack) sum += shares[pack * share + i];
-      gradient[i] = sum;
-    }
-  });
-}
-
-// The gradient of the source at (y, x) sums the taps (r, s) that reach it: those for
-// which y + padding - r is a multiple of the stride, which depends on (y + padding)
-// modulo the stride alone, and likewise for x and s. So each of the stride x stride
-// phases of the source is a convolution of its own over the output's gradient, with a
-// subset of the taps, reversed.
-ConvolutionStage::Phase ConvolutionStage::phase(int a, int b) const {
-  const int kernel = options_.layer.kernel, stride = options_.layer.stride;
-  return {a, b, taps_of_phase(kernel, a, stride), taps_of_phase(kernel, b, stride)};
+ConvolutionStage::Phase ConvolutionStage::phase(int number) const {
+  const int a = number / axes_.columns.stride, b = number % axes_.columns.stride;
+  return {a, axes_.columns.first_pixel(b), axes_.rows.phase(a), axes_.columns.phase(b)};
 }
 
 void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
                                        const float* weights, float* tiled) const {
-  const auto kernel = static_cast<std::size_t>(options_.layer.kernel);
-  const int stride = options_.layer.stride;
-  for (int k = 0; k < convolved_.channels; ++k) {
-    for (int i = phase.high - 1; i >= 0; --i) {
-      for (int j = phase.wide - 1; j >= 0; --j) {
-        const float* tap =
-            weights + k * taps_ + (phase.a + i * stride) * kernel + phase.b + j * stride;
+  const std::size_t plane = options_.layer.kernel.pixels();
+  const AxisPhase& rows = phase.rows;
+  const AxisPhase& columns = phase.columns;
+  for (int k = 0; k < group_.outputs; ++k) {
+    for (int i = rows.count - 1; i >= 0; --i) {
+      for (int j = columns.count - 1; j >= 0; --j) {
+        const int r = rows.first + i * rows.step, s = columns.first + j * columns.step;
+        const float* tap = weights + k * taps_ + r * axes_.columns.taps + s;
         for (std::size_t c = channels.begin; c < channels.end; ++c) {
-          *tiled++ = tap[c * kernel * kernel];
+          *tiled++ = tap[c * plane];
         }
       }
     }
   }
 }
 
+/// Laid out as [group][phase][tile of source channels].
 void ConvolutionStage::tile_weights_for_source(const Pass& pass) {
-  const int stride = options_.layer.stride;
-  const Tiles tiles(src_.channels, pass.kernels.tile);
-  const float* weights = pass.parameters[kTaps].values;
-  float* tiled = pass.arena.get(source_weights_);
-  for (int number = 0; number < stride * stride; ++number) {
-    const Phase phase = this->phase(number / stride, number % stride);
-    const std::size_t depth =
-        phase.taps() * static_cast<std::size_t>(convolved_.channels);
-    pass.team.run(static_cast<std::size_t>(tiles.count), [&](std::size_t tile, int) {
-      const auto first = static_cast<std::size_t>(tiles.begin(static_cast<int>(tile)));
-      const auto size = static_cast<std::size_t>(tiles.size(static_cast<int>(tile)));
-      copy_phase_tile(phase, {first, first + size}, weights, tiled + first * depth);
+  const Tiles tiles(group_.src.channels, pass.kernels.tile);
+  const std::size_t group_floats = static_cast<std::size_t>(group_.outputs) * taps_;
+  const int tasks = options_.layer.groups * tiles.count;
+  std::size_t phase_begin = 0;
+  for (int number = 0; number < phases(); ++number) {
+    const Phase phase = this->phase(number);
+    const std::size_t depth = phase.taps() * static_cast<std::size_t>(group_.outputs);
+    pass.team.run(static_cast<std::size_t>(tasks), [&](std::size_t task, int) {
+      const int group = static_cast<int>(task) / tiles.count;
+      const Range channels = tiles.range(static_cast<int>(task) % tiles.count);
+      copy_phase_tile(phase, channels,
+                      pass.parameters[kTaps].values + group * group_floats,
+                      pass.arena.get(source_weights_) + group * group_floats +
+                          phase_begin + channels.begin * depth);
     });
-    tiled += depth * static_cast<std::size_t>(src_.channels);
+    phase_begin += depth * static_cast<std::size_t>(group_.src.channels);
   }
 }
 
@@ -311,46 +313,52 @@ void ConvolutionStage::source_row_backward(const Pass& pass, const Phase& phase,
                                            const float* weights, int y,
                                            const float* gradient,
                                            float* src_gradient) const {
-  const int stride = options_.layer.stride, padding = options_.layer.padding;
-  const int first_x = ((phase.b - padding) % stride + stride) % stride;
+  const int first_x = phase.first_x;
   if (first_x >= src_.width) return;
   pass.kernels.convolve_row(
       {.src = gradient,
-       .src_channels = convolved_.channels,
+       .src_channels = group_.outputs,
        .src_height = convolved_.height,
        .src_width = convolved_.width,
-       .taps_high = phase.high,
-       .taps_wide = phase.wide,
+       .taps_high = phase.rows.count,
+       .taps_wide = phase.columns.count,
        .weights = weights,
        .bias = nullptr,
        .clamp_min = kNoClamp,
-       .top = (y + padding - phase.a) / stride - (phase.high - 1),
-       .left = (first_x + padding - phase.b) / stride - (phase.wide - 1),
+       .top = axes_.rows.first_output(phase.rows, y),
+       .left = axes_.columns.first_output(phase.columns, first_x),
        .stride = 1,
        .dst = src_gradient + (static_cast<std::size_t>(y) * src_.width + first_x) * kPack,
-       .dst_channels = src_.channels,
-       .columns = (src_.width - first_x + stride - 1) / stride,
+       .dst_channels = group_.src.channels,
+       .columns =
+           (src_.width - first_x + axes_.columns.stride - 1) / axes_.columns.stride,
        .dst_channel = pack_floats({1, src_.height, src_.width}),
-       .dst_column = static_cast<std::size_t>(stride) * kPack});
+       .dst_column = static_cast<std::size_t>(axes_.columns.stride) * kPack,
+       .dilation_high = phase.rows.dilation,
+       .dilation_wide = phase.columns.dilation});
 }
 
 void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,
                                        float* src_gradient) {
   tile_weights_for_source(pass);
-  const int stride = options_.layer.stride;
   const auto height = static_cast<std::size_t>(src_.height);
-  const std::size_t pairs = static_cast<std::size_t>(src_.channels) * convolved_.channels;
+  const auto groups = static_cast<std::size_t>(options_.layer.groups);
+  const std::size_t pairs =
+      static_cast<std::size_t>(group_.src.channels) * group_.outputs;
 
-  pass.team.run(pass.packs(src_) * height, [&](std::size_t task, int) {
-    const std::size_t pack = task / height;
+  pass.team.run(pass.packs(src_) * groups * height, [&](std::size_t task, int) {
+    const std::size_t pack = task / height / groups;
+    const auto group = static_cast<int>(task / height % groups);
     const int y = static_cast<int>(task % height);
-    const float* weights = pass.arena.get(source_weights_);
-    for (int number = 0; number < stride * stride; ++number) {
-      const Phase phase = this->phase(number / stride, number % stride);
-      if ((y + options_.layer.padding) % stride == phase.a) {
-        source_row_backward(pass, phase, weights, y,
-                            gradient + pack * pack_floats(convolved_),
-                            src_gradient + pack * pack_floats(src_));
+    const float* from = gradient + pack * pack_floats(convolved_) +
+                        output_number(group, 0) * convolved_.pixels() * kPack;
+    float* to = src_gradient + pack * pack_floats(src_) + group * pack_floats(group_.src);
+    const float* weights =
+        pass.arena.get(source_weights_) + output_number(group, 0) * taps_;
+    for (int number = 0; number < phases(); ++number) {
+      const Phase phase = this->phase(number);
+      if (axes_.rows.phase_number(y) == phase.a) {
+        source_row_backward(pass, phase, weights, y, from, to);
       }
       weights += pairs * phase.taps();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConvolutionStage: a convolution, and the ReLU and max pool that follow it.
+// ConvolutionStage: a convolution, and the ReLU and max pool that follow it. Its groups
+// are convolutions of their own, one after the other.
 //
 //   forward    a task computes the convolution rows under one row of the result in its
 //              thread's scratch, then pools them: the convolution's output never exists
@@ -33,14 +34,34 @@ class ConvolutionStage final : public Stage {
   bool backward_reads_dst() const override { return options_.relu; }
 
  private:
-  /// Source pixels with the same position modulo the stride, and the taps that reach
-  /// them.
-  struct Phase {
-    int a, b;  // of rows and columns
-    int high, wide;
-
-    std::size_t taps() const { return static_cast<std::size_t>(high) * wide; }
+  /// What one group reads and gives.
+  struct Group {
+    Shape src;
+    Shape framed;  // with its padding
+    int outputs;   // channels
   };
+  static Group group_of(const Convolution& layer, Shape src);
+
+  /// Source pixels in the same phase of both directions, and the taps that reach them.
+  struct Phase {
+    int a;        // of rows
+    int first_x;  // the first column
+    AxisPhase rows, columns;
+
+    std::size_t taps() const {
+      return static_cast<std::size_t>(rows.count) * columns.count;
+    }
+  };
+
+  bool is_padded() const { return group_.framed != group_.src; }
+  std::size_t biases() const {
+    return options_.layer.bias ? static_cast<std::size_t>(options_.layer.channels) : 0;
+  }
+  int phases() const { return axes_.rows.stride * axes_.columns.stride; }
+  /// The number of an output channel of a group among all.
+  std::size_t output_number(int group, int channel) const {
+    return static_cast<std::size_t>(group) * group_.outputs + channel;
+  }
 
   void tile_weights(const Pass& pass);
   void convolve_into(const Pass& pass, const float* src, int row, float* dst,
@@ -52,8 +73,7 @@ class ConvolutionStage final : public Stage {
   const float* padded(const Pass& pass, const float* src, int thread) const;
   void weights_backward(const Pass& pass, const Activation& src, const Activation& dst,
                         float* gradient);
-  void add_shares(const Pass& pass, std::size_t first, std::span<float> gradient);
-  Phase phase(int a, int b) const;
+  Phase phase(int number) const;
   void copy_phase_tile(const Phase& phase, Range channels, const float* weights,
                        float* tiled) const;
   void tile_weights_for_source(const Pass& pass);
@@ -62,9 +82,14 @@ class ConvolutionStage final : public Stage {
   void source_backward(const Pass& pass, const float* gradient, float* src_gradient);
 
   ConvolutionOptions options_;
-  Shape src_, convolved_, dst_;
-  std::size_t taps_;              // of one output channel
-  std::size_t weights_, biases_;  // how many there are
+  Shape src_;
+  Group group_;
+  Shape convolved_, dst_;
+  struct {
+    WindowAxis rows, columns;
+  } axes_;
+  std::size_t taps_;     // of one output channel
+  std::size_t weights_;  // how many there are
   SlotId tiled_weights_, rows_scratch_, argmax_;
   SlotId convolved_gradient_, padded_scratch_, shares_, source_weights_;
 };

@@ -19,7 +19,7 @@ constexpr int kManyProducts = 36;
 
 int parts(int length, int part) { return (length + part - 1) / part; }
 
-bool is_frame_of_ones(Shape src, int side, int padding) {
+bool is_frame_of_ones(Shape src, int side, Padding padding) {
   return padding == 1 && src.height == side && src.width == side;
 }
 
@@ -71,8 +71,11 @@ int multiplications(WinogradForm form, Shape dst) {
 
 std::optional<WinogradForm> choose_form(WinogradMode mode, const Convolution& layer,
                                         Shape src) {
-  const bool fits = layer.stride <= 2 && ((layer.kernel == 3 && layer.padding <= 2) ||
-                                          (layer.kernel == 1 && layer.padding == 0));
+  const bool plain = layer.groups == 1 && layer.dilation == 1 && layer.padding.is_even();
+  const int padding = layer.padding.top;
+  const bool fits =
+      plain && (layer.stride == 1 || layer.stride == 2) &&
+      ((layer.kernel == 3 && padding <= 2) || (layer.kernel == 1 && padding == 0));
   if (mode == WinogradMode::off || !fits) return {};
   const WinogradForm form = best_form(mode, layer, src);
   if (!pays(form, src.channels, output_shape(layer, src))) return {};

@@ -17,7 +17,8 @@ std::size_t padded(int channels) {
 
 WinogradStage::WinogradStage(const StageContext& context, const WinogradOptions& options,
                              Shape src)
-    : plan_(options.form, src, output_shape(options.layer, src), options.layer.padding),
+    : plan_(options.form, src, output_shape(options.layer, src),
+            options.layer.padding.top),
       src_(src),
       dst_(output_shape(options.layer, src)),
       relu_(options.relu),

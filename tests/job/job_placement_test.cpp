@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
              {.servers = 8},
              kTorchrun,
              "8, and the first 8 serve parameters (ps.servers)\n"
-             "  expected: at least 9: a server is a rank, too"},
+             "  expected: at least 9: a server is a rank too"},
         Case{"OneRankToServe",
              {.servers = 1},
              {{"RANK", "0"}, {"WORLD_SIZE", "1"}},

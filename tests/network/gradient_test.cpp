@@ -28,13 +28,13 @@ struct GradientCase {
 /// For GoogleTest, which would show bytes.
 void PrintTo(const GradientCase& of, std::ostream* out) { *out << of.name; }
 
-struct Window {
+struct WindowCase {
   int kernel = 3, stride = 1, padding = 0;
 };
 
 /// A layer in front gives a source whose gradient matters, a layer behind mixes.
 GradientCase windowed(const std::string& name, Shape input, std::size_t batch,
-                      int channels, Window window) {
+                      int channels, WindowCase window) {
   return {name,
           input,
           batch,

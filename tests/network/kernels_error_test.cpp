@@ -104,7 +104,7 @@ TEST_F(ReferenceKernels, TakeTheGradientOfWeights) {
   const Numbers gradient = numbers(kPixels * kPixels * kPack);
   Numbers found(kTaps * kTaps);
 
-  plain_.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, kStride,
+  plain_.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, kStride, kStride,
                               gradient.data(), 1, kPixels, kPixels, found.data()});
 
   for (int tap = 0; tap < kTaps * kTaps; ++tap) {

@@ -155,9 +155,11 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
   row.taps_wide = draw(1, 5);
   row.clamp_min = toss() ? 0 : kNoClamp;
   // From wholly above and left of the source to wholly below and right.
-  row.top = draw(-row.taps_high, row.src_height);
-  row.left = draw(-row.taps_wide, row.src_width);
+  row.top = draw(-3 * row.taps_high, row.src_height);
+  row.left = draw(-3 * row.taps_wide, row.src_width);
   row.stride = draw(1, 3);
+  row.dilation_high = draw(1, 3);
+  row.dilation_wide = draw(1, 3);
   row.dst_channels = dst_channels;
   row.columns = draw(1, 7);
   row.dst_column = static_cast<std::size_t>(draw(1, 3)) * kPack;
@@ -167,7 +169,8 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
                << src_channels << " to " << dst_channels << " channels, "
                << row.src_height << " x " << row.src_width << " pixels, " << row.taps_high
                << " x " << row.taps_wide << " taps at " << row.top << ", " << row.left
-               << ", stride " << row.stride);
+               << ", stride " << row.stride << ", dilation " << row.dilation_high << " x "
+               << row.dilation_wide);
   const Numbers src = numbers(static_cast<std::size_t>(src_channels) * row.src_height *
                               row.src_width * kPack);
   const Numbers weights = numbers(static_cast<std::size_t>(dst_channels) * taps);
@@ -206,7 +209,10 @@ TEST_P(FastKernels, ConvolveWhereverTheWindowLies) {
 void FastKernels::compare_convolution_weights(int src_channels, int dst_channels,
                                               int height, int width) {
   ConvolutionWeights w{};
-  w.stride = draw(1, 3);
+  w.stride_high = draw(1, 3);
+  w.stride_wide = draw(1, 3);
+  w.dilation_high = draw(1, 3);
+  w.dilation_wide = draw(1, 3);
   w.taps_high = draw(1, 5);
   w.taps_wide = draw(1, 5);
   w.src_channels = src_channels;
@@ -214,12 +220,15 @@ void FastKernels::compare_convolution_weights(int src_channels, int dst_channels
   w.dst_height = height;
   w.dst_width = width;
   // Rows and columns may be left over.
-  w.src_height = (height - 1) * w.stride + w.taps_high + draw(0, w.stride - 1);
-  w.src_width = (width - 1) * w.stride + w.taps_wide + draw(0, w.stride - 1);
+  const int high = (w.taps_high - 1) * w.dilation_high + 1;
+  const int wide = (w.taps_wide - 1) * w.dilation_wide + 1;
+  w.src_height = (height - 1) * w.stride_high + high + draw(0, w.stride_high - 1);
+  w.src_width = (width - 1) * w.stride_wide + wide + draw(0, w.stride_wide - 1);
   SCOPED_TRACE(testing::Message()
                << src_channels << " to " << dst_channels << " channels, " << height
                << " x " << width << " pixels, " << w.taps_high << " x " << w.taps_wide
-               << " taps, stride " << w.stride);
+               << " taps, stride " << w.stride_high << " x " << w.stride_wide
+               << ", dilation " << w.dilation_high << " x " << w.dilation_wide);
   const Numbers src = numbers(static_cast<std::size_t>(src_channels) * w.src_height *
                               w.src_width * kPack);
   const Numbers gradient =
@@ -264,8 +273,8 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
 
   const auto run = [&](const Kernels& kernels) {
     Numbers result(2 * kTaps * kTaps, kUntouched);
-    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*stride=*/1,
-                                 gradient.data(), 2, kPixels, kPixels, result.data()});
+    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*strides=*/1,
+                                 1, gradient.data(), 2, kPixels, kPixels, result.data()});
     return result;
   };
 
@@ -275,8 +284,9 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
 TEST_P(FastKernels, PoolAnyWindowWithTheFirstOfEquals) {
   for (int i = 0; i < 120; ++i) {
     const int window = draw(1, 4), stride = draw(1, 4), columns = draw(1, 9);
+    const int high = toss() ? window : draw(1, 4);
     const int width = (columns - 1) * stride + window + draw(0, 2);
-    const auto count = static_cast<std::size_t>(width) * window * kPack;
+    const auto count = static_cast<std::size_t>(width) * high * kPack;
     const Numbers src = toss() ? numbers(count) : coarse_numbers(count);
     const PoolRow row = {.src = src.data(),
                          .src_row = static_cast<std::size_t>(width) * kPack,
@@ -285,7 +295,8 @@ TEST_P(FastKernels, PoolAnyWindowWithTheFirstOfEquals) {
                          .columns = columns,
                          .clamp_min = toss() ? 0 : kNoClamp,
                          .dst = nullptr,
-                         .argmax = nullptr};
+                         .argmax = nullptr,
+                         .window_high = high == window ? 0 : high};
 
     EXPECT_EQ(pool(fast_, row), pool(plain_, row)) << window << ", stride " << stride;
   }
@@ -295,14 +306,15 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
   for (int i = 0; i < 120; ++i) {
     const bool accumulate = toss();
     const int window = draw(1, 4), columns = draw(1, 9);
+    const int high = toss() ? window : draw(1, 4);
     const int stride = draw(accumulate ? 1 : window, 5);  // without, no window overlaps
     const int width = (columns - 1) * stride + window + draw(0, 2);
     const Numbers gradient = numbers(static_cast<std::size_t>(columns) * kPack);
     std::vector<std::uint8_t> argmax(gradient.size());
     for (std::uint8_t& choice : argmax) {
-      choice = static_cast<std::uint8_t>(draw(0, window * window - 1));
+      choice = static_cast<std::uint8_t>(draw(0, high * window - 1));
     }
-    const Numbers before = numbers(static_cast<std::size_t>(width) * window * kPack);
+    const Numbers before = numbers(static_cast<std::size_t>(width) * high * kPack);
 
     const auto run = [&](const Kernels& kernels) {
       Numbers src_gradient = before;
@@ -313,7 +325,8 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
                           .columns = columns,
                           .accumulate = accumulate,
                           .src_gradient = src_gradient.data(),
-                          .src_row = static_cast<std::size_t>(width) * kPack});
+                          .src_row = static_cast<std::size_t>(width) * kPack,
+                          .window_high = high == window ? 0 : high});
       return src_gradient;
     };
 

@@ -123,7 +123,8 @@ inline Model small_model(const std::string& name) {
     return make_model(name, {2, 32, 32}, 10);
   if (name == "vit_b_32" || name == "vit_ti_16") return make_model(name, {2, 32, 32}, 10);
   if (name.starts_with("vit")) return make_model(name, {2, 16, 16}, 10);
-  if (name.starts_with("resnet")) return make_model(name, {2, 33, 30}, 10);
+  if (name.starts_with("resnet") || name.starts_with("mobilenet"))
+    return make_model(name, {2, 33, 30}, 10);
   return make_model(name, {1, 14, 14}, 10);
 }
 

@@ -59,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                     ParameterCase{"resnet18_cifar", 11'173'962},
                     ParameterCase{"resnet18_cifar", 11'220'132, 100},
                     ParameterCase{"resnet18", 11'689'512, 1000},
-                    ParameterCase{"resnet50", 25'557'032, 1000}),
+                    ParameterCase{"resnet50", 25'557'032, 1000},
+                    ParameterCase{"mobilenet_v2", 3'504'872, 1000}),
     [](const auto& info) {
       return info.param.model + "For" + std::to_string(info.param.classes);
     });

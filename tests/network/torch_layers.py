@@ -22,19 +22,43 @@ CLASSES = 10
 IMAGE_CHANNELS = 3
 
 
+def is_even(padding):
+    left, right, top, bottom = padding
+    return left == right and top == bottom
+
+
+def even(padding):
+    """Height and width of padding that both sides have."""
+    return padding[2], padding[0]
+
+
 def middle(layer, channels, features):
     kind = layer["kind"]
     if kind == "convolution":
-        return nn.Conv2d(channels, layer["channels"], layer["kernel"], layer["step"],
-                         layer["padding"], bias=layer["bias"])
+        return nn.Sequential(nn.ZeroPad2d(layer["padding"]),
+                             nn.Conv2d(channels, layer["channels"], layer["kernel"],
+                                       layer["step"], dilation=layer["dilation"],
+                                       groups=layer["groups"], bias=layer["bias"]))
     if kind == "linear":
         return nn.Sequential(nn.Flatten(), nn.Linear(features, layer["features"]))
     if kind == "batch norm":
         return nn.BatchNorm2d(channels)
     if kind == "max pool":
-        return nn.MaxPool2d(layer["kernel"], layer["step"] or None, layer["padding"])
+        if is_even(layer["padding"]):
+            return nn.MaxPool2d(layer["kernel"], layer["step"], even(layer["padding"]),
+                                ceil_mode=layer["ceil"])
+        return nn.Sequential(nn.ConstantPad2d(layer["padding"], -torch.inf),
+                             nn.MaxPool2d(layer["kernel"], layer["step"]))
     if kind == "average pool":
-        return nn.AvgPool2d(layer["kernel"]) if layer["kernel"] else nn.AdaptiveAvgPool2d(1)
+        if is_even(layer["padding"]):
+            return nn.AvgPool2d(layer["kernel"], layer["step"], even(layer["padding"]),
+                                layer["ceil"], layer["count padding"])
+        return nn.Sequential(nn.ZeroPad2d(layer["padding"]),
+                             nn.AvgPool2d(layer["kernel"], layer["step"]))
+    if kind == "adaptive average pool":
+        return nn.AdaptiveAvgPool2d(layer["size"])
+    if kind == "clip":
+        return nn.Hardtanh(layer["min"], layer["max"])
     if kind == "relu":
         return nn.ReLU()
     if kind == "gelu":

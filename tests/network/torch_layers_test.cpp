@@ -10,6 +10,8 @@
 #include <map>
 
 #include "convoy/models/models.h"
+#include "convoy/network/layers/adaptive_average_pool.h"
+#include "convoy/network/layers/point/activations.h"
 #include "convoy/network/network.h"
 #include "tests/ask_torch.h"
 #include "tests/network/torch_formula.h"
@@ -28,24 +30,46 @@ struct LayerCase {
   Layer layer;
 };
 
+json sides(Extent extent) { return {extent.height, extent.width}; }
+
+/// As PyTorch's functions pad: left, right, top, bottom.
+json sides(Padding padding) {
+  return {padding.left, padding.right, padding.top, padding.bottom};
+}
+
 json request_of(const LayerCase& of) {
   json request = {{"source", {of.source.channels, of.source.height, of.source.width}}};
   if (const auto* convolution = of.layer.get_if<Convolution>()) {
     request.update({{"kind", "convolution"},
                     {"channels", convolution->channels},
-                    {"kernel", convolution->kernel},
-                    {"step", convolution->stride},
-                    {"padding", convolution->padding},
+                    {"kernel", sides(convolution->kernel)},
+                    {"step", sides(convolution->stride)},
+                    {"padding", sides(convolution->padding)},
+                    {"dilation", sides(convolution->dilation)},
+                    {"groups", convolution->groups},
                     {"bias", convolution->bias}});
   } else if (const auto* linear = of.layer.get_if<Linear>()) {
     request.update({{"kind", "linear"}, {"features", linear->features}});
   } else if (const auto* pool = of.layer.get_if<MaxPool>()) {
+    const Window window = pool->real_window();
     request.update({{"kind", "max pool"},
-                    {"kernel", pool->window},
-                    {"step", pool->stride},
-                    {"padding", pool->padding}});
+                    {"kernel", sides(window.size)},
+                    {"step", sides(window.stride)},
+                    {"padding", sides(window.padding)},
+                    {"ceil", window.ceil_mode}});
   } else if (const auto* mean = of.layer.get_if<AveragePool>()) {
-    request.update({{"kind", "average pool"}, {"kernel", mean->window}});
+    const Window window = mean->real_window(of.source);
+    request.update({{"kind", "average pool"},
+                    {"kernel", sides(window.size)},
+                    {"step", sides(window.stride)},
+                    {"padding", sides(window.padding)},
+                    {"ceil", window.ceil_mode},
+                    {"count padding", mean->count_include_pad}});
+  } else if (const auto* adaptive = of.layer.get_if<AdaptiveAveragePool>()) {
+    request.update({{"kind", "adaptive average pool"},
+                    {"size", {adaptive->height, adaptive->width}}});
+  } else if (const auto* clip = of.layer.get_if<Clip>()) {
+    request.update({{"kind", "clip"}, {"min", clip->min}, {"max", clip->max}});
   } else if (of.layer.get_if<BatchNorm>() != nullptr) {
     request["kind"] = "batch norm";
   } else if (of.layer.get_if<Relu>() != nullptr) {
@@ -56,7 +80,8 @@ json request_of(const LayerCase& of) {
   return request;  // others have no kind
 }
 
-/// Every layer that computes something, of every model; each once.
+/// Every layer that computes something, of every model and of the examples of its kind;
+/// each once.
 std::vector<LayerCase> all_cases() {
   std::map<std::string, LayerCase> found;
   for (const ModelEntry& entry : model_entries()) {
@@ -66,6 +91,14 @@ std::vector<LayerCase> all_cases() {
       const LayerCase of = {entry.name + " " + info.name, info.src(), info.layer};
       const json request = request_of(of);
       if (request.contains("kind")) found.emplace(request.dump(), of);
+    }
+  }
+  for (const LayerKind* kind : layer_kinds()) {
+    for (const LayerExample& example : kind->examples()) {
+      const LayerCase of = {example.name, example.src.front(), example.layer};
+      const json request = request_of(of);
+      const bool of_images = of.source.rows == 1 && of.source.pixels() > 1;
+      if (of_images && request.contains("kind")) found.emplace(request.dump(), of);
     }
   }
   std::vector<LayerCase> cases;

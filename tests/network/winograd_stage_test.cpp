@@ -93,7 +93,7 @@ Found StageTrial::run(const Kernels& kernels, int threads) const {
                              .backward = 2,
                              .training = true,
                              .number = 0};
-  Convolution layer = layer_;
+  Convolution layer = layer_;  // its layout has a bias either way
   layer.bias = case_.bias;
   WinogradStage stage(context, {layer, case_.form, case_.relu}, case_.src);
   const auto reserve = [&](Shape shape) {
@@ -140,9 +140,11 @@ void StageTrial::for_each_tap(const Use& use) const {
     for (int y = 0; y < dst_.height; ++y) {
       for (int x = 0; x < dst_.width; ++x) {
         for (int c = 0; c < case_.src.channels; ++c) {
-          for (int tap = 0; tap < layer_.kernel * layer_.kernel; ++tap) {
-            const int from_y = y * layer_.stride - case_.padding + tap / layer_.kernel;
-            const int from_x = x * layer_.stride - case_.padding + tap % layer_.kernel;
+          for (int tap = 0; tap < static_cast<int>(layer_.kernel.pixels()); ++tap) {
+            const int from_y =
+                y * layer_.stride.height - case_.padding + tap / layer_.kernel.width;
+            const int from_x =
+                x * layer_.stride.width - case_.padding + tap % layer_.kernel.width;
             if (from_y < 0 || from_y >= case_.src.height || from_x < 0 ||
                 from_x >= case_.src.width)
               continue;
@@ -153,8 +155,8 @@ void StageTrial::for_each_tap(const Use& use) const {
                     case_.src.width +
                 from_x;
             use(dst, src,
-                (static_cast<std::size_t>(k) * case_.src.channels + c) * layer_.kernel *
-                        layer_.kernel +
+                (static_cast<std::size_t>(k) * case_.src.channels + c) *
+                        layer_.kernel.pixels() +
                     tap);
           }
         }

@@ -6,6 +6,13 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
+/// The least number of steps that reach a distance; 0 if there is none. A division takes
+/// longer than a few taps.
+HWY_INLINE int steps_to(int distance, int step) {
+  if (step == 1) return std::max(0, distance);
+  return distance <= 0 ? 0 : (distance + step - 1) / step;
+}
+
 /// One output pixel of kRows channels: sums stay in registers over all taps.
 template <int kRows>
 HWY_INLINE void convolve_pixel(const ConvolutionRow& row,
@@ -19,10 +26,12 @@ HWY_INLINE void convolve_pixel(const ConvolutionRow& row,
     for (int v = 0; v < kVectors; ++v)
       sums[i][v] = hn::Set(d, bias == nullptr ? 0 : bias[i]);
   }
-  const int first_r = std::max(0, -row.top);
-  const int last_r = std::min(row.taps_high, row.src_height - row.top);
-  const int first_s = std::max(0, -left);
-  const int last_s = std::min(row.taps_wide, row.src_width - left);
+  const int down = row.dilation_high, across = row.dilation_wide;
+  const int first_r = steps_to(-row.top, down);
+  const int last_r = std::min(row.taps_high, steps_to(row.src_height - row.top, down));
+  const int first_s = steps_to(-left, across);
+  const int last_s = std::min(row.taps_wide, steps_to(row.src_width - left, across));
+  const std::size_t next_pixel = static_cast<std::size_t>(across) * kPack;
   const std::size_t taps = static_cast<std::size_t>(row.taps_high) * row.taps_wide;
   const std::size_t plane = static_cast<std::size_t>(row.src_height) * row.src_width;
   const float* corner =
@@ -30,11 +39,12 @@ HWY_INLINE void convolve_pixel(const ConvolutionRow& row,
   for (int c = 0; c < row.src_channels; ++c) {
     for (int r = first_r; r < last_r; ++r) {
       const float* HWY_RESTRICT src =
-          corner +
-          (c * plane + static_cast<std::size_t>(r) * row.src_width + first_s) * kPack;
+          corner + (c * plane + static_cast<std::size_t>(r) * down * row.src_width +
+                    static_cast<std::size_t>(first_s) * across) *
+                       kPack;
       const float* HWY_RESTRICT w =
           weights + (c * taps + r * row.taps_wide + first_s) * kRows;
-      for (int s = first_s; s < last_s; ++s, src += kPack, w += kRows) {
+      for (int s = first_s; s < last_s; ++s, src += next_pixel, w += kRows) {
         V pixel[kVectors];
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) pixel[v] = hn::LoadU(d, src + v * kWidth);
@@ -103,11 +113,12 @@ HWY_INLINE void add_rows(const ConvolutionWeights& w, const float* HWY_RESTRICT 
     }
   }
   const std::size_t plane = static_cast<std::size_t>(w.dst_height) * w.dst_width * kPack;
-  const std::size_t src_stride = static_cast<std::size_t>(w.stride) * kPack;
+  const std::size_t src_stride = static_cast<std::size_t>(w.stride_wide) * kPack;
   for (int y = first; y < last; ++y) {
     const float* HWY_RESTRICT g =
         gradient + static_cast<std::size_t>(y) * w.dst_width * kPack + v;
-    std::size_t offset = static_cast<std::size_t>(y) * w.stride * w.src_width * kPack + v;
+    std::size_t offset =
+        static_cast<std::size_t>(y) * w.stride_high * w.src_width * kPack + v;
     for (int x = 0; x < w.dst_width; ++x, g += kPack, offset += src_stride) {
       V pixels[kTaps];
 #pragma GCC unroll 16
@@ -147,9 +158,9 @@ void tap_gradients(const ConvolutionWeights& w, const float* src, const float* g
       const float* taps[kTapTile];
       for (int t = 0; t < tiles.size(tile); ++t) {
         const int tap = first_tap + tiles.begin(tile) + t;
-        taps[t] = src + (static_cast<std::size_t>(tap / w.taps_wide) * w.src_width +
-                         tap % w.taps_wide) *
-                            kPack;
+        const int r = tap / w.taps_wide * w.dilation_high;
+        const int s = tap % w.taps_wide * w.dilation_wide;
+        taps[t] = src + (static_cast<std::size_t>(r) * w.src_width + s) * kPack;
       }
       with_constant<kTapTile>(tiles.size(tile), [&](auto count) HWY_ATTR {
         for (int v = 0; v < kPack; v += kWidth) {

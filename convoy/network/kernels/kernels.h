@@ -83,7 +83,8 @@ struct Product {
 /// One row of a convolution's output, for one pack:
 ///
 ///   dst[k][x] = max(clamp_min, bias[k] + sum over c, r, s of
-///               weights[k][c][r][s] * src[c][top + r][left + x * stride + s])
+///               weights[k][c][r][s] *
+///               src[c][top + r * dilation_high][left + x * stride + s * dilation_wide])
 ///
 /// Taps that fall outside the source count as zero.
 struct ConvolutionRow {
@@ -97,20 +98,22 @@ struct ConvolutionRow {
   float* dst;
   int dst_channels, columns;
   std::size_t dst_channel, dst_column;  // strides of dst
+  int dilation_high = 1, dilation_wide = 1;
 };
 
 /// Gradient of a convolution's weights from one pack:
 ///
-///   gradient[k][c][r][s] = sum over y, x, images of
-///                          dst_gradient[k][y][x] * src[c][y * stride + r][x * stride +
-///                          s]
+///   gradient[k][c][r][s] = sum over y, x, images of dst_gradient[k][y][x] *
+///                          src[c][y * stride_high + r * dilation_high]
+///                             [x * stride_wide + s * dilation_wide]
 struct ConvolutionWeights {
   const float* src;  // [src_channels][src_height][src_width][16], padding included
   int src_channels, src_height, src_width;
-  int taps_high, taps_wide, stride;
+  int taps_high, taps_wide, stride_high, stride_wide;
   const float* dst_gradient;  // [dst_channels][dst_height][dst_width][16]
   int dst_channels, dst_height, dst_width;
   float* gradient;  // [dst_channels][src_channels][taps_high][taps_wide]
+  int dilation_high = 1, dilation_wide = 1;
 };
 
 /// One row of max pooling, for one channel of one pack. `argmax` remembers which element
@@ -122,6 +125,9 @@ struct PoolRow {
   float clamp_min;       // 0 makes the result a ReLU's; minus infinity does nothing
   float* dst;            // [columns][16]
   std::uint8_t* argmax;  // [columns][16]
+  int window_high = 0;   // rows of a window that is not square; 0: as many as columns
+
+  int high() const { return window_high == 0 ? window : window_high; }
 };
 
 /// The reverse of PoolRow: passes each gradient to the element that was the maximum.
@@ -134,6 +140,9 @@ struct UnpoolRow {
   bool accumulate;
   float* src_gradient;
   std::size_t src_row;
+  int window_high = 0;  // as in PoolRow
+
+  int high() const { return window_high == 0 ? window : window_high; }
 };
 
 /// Decides for rows of sixteen images which of them keep their number. kept[i] is that of

@@ -73,7 +73,8 @@ CONVOY_WITH_FMA void convolve_pixel(const ConvolutionRow& row, const Tiles& tile
   for (int c = 0, t = 0; c < row.src_channels; ++c) {
     for (int r = 0; r < row.taps_high; ++r) {
       for (int s = 0; s < row.taps_wide; ++s, ++t) {
-        const int y = row.top + r, column = row.left + x * row.stride + s;
+        const int y = row.top + r * row.dilation_high;
+        const int column = row.left + x * row.stride + s * row.dilation_wide;
         if (y < 0 || y >= row.src_height || column < 0 || column >= row.src_width)
           continue;
         const float factor = row.weights[tiled_index(tiles, k, t, taps)];
@@ -104,9 +105,10 @@ CONVOY_WITH_FMA float weight_gradient(const ConvolutionWeights& w, int k, int c,
     for (int x = 0; x < w.dst_width; ++x) {
       const std::size_t dst =
           (static_cast<std::size_t>(k) * w.dst_height + y) * w.dst_width + x;
-      const std::size_t src =
-          (static_cast<std::size_t>(c) * w.src_height + y * w.stride + r) * w.src_width +
-          x * w.stride + s;
+      const std::size_t src = (static_cast<std::size_t>(c) * w.src_height +
+                               y * w.stride_high + r * w.dilation_high) *
+                                  w.src_width +
+                              x * w.stride_wide + s * w.dilation_wide;
       for (int i = 0; i < kPack; ++i) {
         sums[i] =
             std::fma(w.dst_gradient[dst * kPack + i], w.src[src * kPack + i], sums[i]);
@@ -134,7 +136,7 @@ void pool_row(const PoolRow& pool) {
       const float* src = pool.src + x * pool.stride * kPack + image;
       float best = src[0];
       int argmax = 0;
-      for (int i = 1; i < pool.window * pool.window; ++i) {
+      for (int i = 1; i < pool.high() * pool.window; ++i) {
         const float value = src[i / pool.window * pool.src_row + i % pool.window * kPack];
         if (value <= best || best != best) continue;  // not-a-number wins and stays
         best = value;
@@ -151,7 +153,7 @@ void unpool_row(const UnpoolRow& pool) {
     for (int image = 0; image < kPack; ++image) {
       const float gradient = pool.dst_gradient[x * kPack + image];
       const int argmax = pool.argmax[x * kPack + image];
-      for (int i = 0; i < pool.window * pool.window; ++i) {
+      for (int i = 0; i < pool.high() * pool.window; ++i) {
         const int r = i / pool.window, s = i % pool.window;
         float& element =
             pool.src_gradient[r * pool.src_row + (x * pool.stride + s) * kPack + image];

@@ -379,7 +379,7 @@ class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
         context,
         BatchNormOptions{.relu = spec.joined<Relu>() != nullptr,
                          .residual = spec.joined<Add>() != nullptr,
-                         .pool = pool == nullptr ? 0 : pool->window},
+                         .pool = pool == nullptr ? 0 : pool->window.height},
         spec.src[0]);
   }
   std::vector<LayerExample> examples() const override {

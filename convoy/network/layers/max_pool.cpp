@@ -2,10 +2,11 @@
 
 #include "convoy/network/layers/max_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/network/layers/window.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
@@ -15,14 +16,14 @@ namespace {
 /// With padding, a plane is pooled and unpooled in a framed copy.
 class MaxPoolStage final : public Stage {
  public:
-  MaxPoolStage(const StageContext& context, const MaxPool& layer, Shape src, Shape dst)
-      : layer_(layer),
+  MaxPoolStage(const StageContext& context, const Window& window, Shape src, Shape dst)
+      : window_(window),
         src_(src),
         dst_(dst),
-        framed_row_(static_cast<std::size_t>(src_.width + 2 * layer.padding) * kPack),
+        frame_(window.framed(src)),
+        framed_row_(static_cast<std::size_t>(frame_.width) * kPack),
         argmax_(context.reserve_kept(context.most_packs(dst) * pack_floats(dst))) {
-    layer_.stride = layer.real_stride();
-    const std::size_t frame = layer.padding > 0 ? framed_floats() : 0;
+    const std::size_t frame = is_framed() ? framed_floats() : 0;
     forward_frame_ = context.reserve_scratch(frame, context.forward);
     backward_frame_ = context.reserve_scratch(frame, context.backward);
   }
@@ -34,28 +35,32 @@ class MaxPoolStage final : public Stage {
 
  private:
   std::size_t framed_floats() const {
-    return static_cast<std::size_t>(src_.height + 2 * layer_.padding) * framed_row_;
+    return static_cast<std::size_t>(frame_.height) * framed_row_;
+  }
+  bool is_framed() const { return frame_ != Extent(src_.height, src_.width); }
+  /// From the first number of a framed plane to that of row y of the image.
+  std::size_t framed_offset(int y) const {
+    return static_cast<std::size_t>(y + window_.padding.top) * framed_row_ +
+           static_cast<std::size_t>(window_.padding.left) * kPack;
   }
   const float* framed(const Pass& pass, const float* plane, int thread) const;
 
-  MaxPool layer_;
+  Window window_;
   Shape src_, dst_;
+  Extent frame_;            // of the source with its frame
   std::size_t framed_row_;  // floats of a row with its frame
   SlotId argmax_, forward_frame_, backward_frame_;
 };
 
-/// A plane with a frame around it that no maximum takes; the plane itself without
-/// padding.
+/// A plane with a frame around it that no maximum takes; the plane itself without one.
 const float* MaxPoolStage::framed(const Pass& pass, const float* plane,
                                   int thread) const {
-  const int padding = layer_.padding;
-  if (padding == 0) return plane;
+  if (!is_framed()) return plane;
   float* copy = pass.arena.get(forward_frame_) + thread * framed_floats();
   std::fill_n(copy, framed_floats(), kNoClamp);
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
   for (int y = 0; y < src_.height; ++y) {
-    std::copy_n(plane + y * row, row,
-                copy + (y + padding) * framed_row_ + padding * kPack);
+    std::copy_n(plane + y * row, row, copy + framed_offset(y));
   }
   return copy;
 }
@@ -69,14 +74,15 @@ void MaxPoolStage::forward(const Pass& pass, Activations src, const Activation& 
         framed(pass, src[0].values + plane * src_.pixels() * kPack, thread);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({.src = from + row * layer_.stride * framed_row_,
+      pass.kernels.pool_row({.src = from + row * window_.stride.height * framed_row_,
                              .src_row = framed_row_,
-                             .window = layer_.window,
-                             .stride = layer_.stride,
+                             .window = window_.size.width,
+                             .stride = window_.stride.width,
                              .columns = dst_.width,
                              .clamp_min = kNoClamp,
                              .dst = dst.values + to,
-                             .argmax = argmax + to});
+                             .argmax = argmax + to,
+                             .window_high = window_.size.height});
     }
   });
 }
@@ -86,25 +92,48 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
-  const int padding = layer_.padding;
   const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     float* gradient = src[0].gradient + plane * src_.pixels() * kPack;
-    float* to = padding == 0 ? gradient
-                             : pass.arena.get(backward_frame_) + thread * framed_floats();
+    float* to = is_framed() ? pass.arena.get(backward_frame_) + thread * framed_floats()
+                            : gradient;
     std::fill_n(to, framed_floats(), 0.0f);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row({dst.gradient + from, argmax + from, layer_.window,
-                               layer_.stride, dst_.width, /*accumulate=*/true,
-                               to + row * layer_.stride * framed_row_, framed_row_});
+      pass.kernels.unpool_row(
+          {.dst_gradient = dst.gradient + from,
+           .argmax = argmax + from,
+           .window = window_.size.width,
+           .stride = window_.stride.width,
+           .columns = dst_.width,
+           .accumulate = true,
+           .src_gradient = to + row * window_.stride.height * framed_row_,
+           .src_row = framed_row_,
+           .window_high = window_.size.height});
     }
-    if (padding == 0) return;
+    if (!is_framed()) return;
     for (int y = 0; y < src_.height; ++y) {
-      std::copy_n(to + (y + padding) * framed_row_ + padding * kPack, src_row,
-                  gradient + y * src_row);
+      std::copy_n(to + framed_offset(y), src_row, gradient + y * src_row);
     }
   });
+}
+
+/// A window's choice fits one byte, and no window lies wholly outside the image.
+void refuse_max_pool(const MaxPool& layer) {
+  const Padding& padding = layer.padding;
+  if (layer.window.pixels() <= 256 &&
+      std::max(padding.top, padding.bottom) < layer.window.height &&
+      std::max(padding.left, padding.right) < layer.window.width) {
+    return;
+  }
+  throw InputError(
+      InputKind::settings,
+      {.where = "model: max_pool",
+       .found = fmt::format("a window of {} x {} with padding {}, {}, {}, {}",
+                            layer.window.height, layer.window.width, padding.top,
+                            padding.left, padding.bottom, padding.right),
+       .expected = "at most 256 pixels, and less padding than window",
+       .hint = ""});
 }
 
 class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
@@ -113,29 +142,31 @@ class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
 
   static LayerDescription describe_options(const MaxPool& layer,
                                            const LayerContext& context) {
-    check(layer.window >= 1 && layer.window <= 16, "a pool's choice fits one byte");
-    check(2 * layer.padding <= layer.window,
-          "no window of a pool lies outside the image");
     const Shape src = context.first();
-    refuse_small_image("max_pool", src, layer.window - 2 * layer.padding);
-    const int stride = layer.real_stride();
-    const auto positions = [&](int side) {
-      return window_positions(side, layer.window, stride, layer.padding);
-    };
-    return {.dst = {src.channels, positions(src.height), positions(src.width), src.rows},
-            .details = window_details(layer.window, stride, layer.padding)};
+    const Window window = layer.real_window();
+    refuse_window("max_pool", src, window);
+    refuse_max_pool(layer);
+    const Extent positions = window.positions(src);
+    return {.dst = {src.channels, positions.height, positions.width, src.rows},
+            .details = window_details(window)};
   }
   std::unique_ptr<Stage> make_stage(const StageSpec& spec,
                                     const StageContext& context) const override {
-    return std::make_unique<MaxPoolStage>(context, spec.options<MaxPool>(), spec.src[0],
-                                          spec.dst());
+    return std::make_unique<MaxPoolStage>(context, spec.options<MaxPool>().real_window(),
+                                          spec.src[0], spec.dst());
   }
   std::vector<LayerExample> examples() const override {
     return {{"OfTwo", MaxPool{2}, {{3, 6, 4}}},
             {"Leftover", MaxPool{2}, {{2, 7, 5}}},
             {"Overlapping", MaxPool{3, 2}, {{2, 9, 9}}},
             {"Padded", MaxPool{3, 2, 1}, {{2, 7, 8}}},
-            {"ThatSkips", MaxPool{2, 3}, {{1, 9, 10}}}};
+            {"ThatSkips", MaxPool{2, 3}, {{1, 9, 10}}},
+            {"NotSquare", MaxPool{{3, 2}, {2, 1}, {1, 0}}, {{2, 7, 5}}},
+            {"PaddedOnTwoSides", MaxPool{3, 2, {0, 0, 1, 1}}, {{2, 6, 8}}},
+            {"UpToTheEnd", MaxPool{3, 2, 1, true}, {{2, 6, 8}}},
+            {"UpToTheEndWithoutPadding",
+             MaxPool{.window = 2, .ceil_mode = true},
+             {{2, 5, 7}}}};
   }
 };
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convoy/network/depthwise_stage.h"
+
+#include "convoy/network/weight_shares.h"
+
+namespace convoy {
+namespace {
+
+enum DepthwiseParameter : std::size_t { kPlaneTaps, kPlaneBias };
+
+}  // namespace
+
+DepthwiseStage::DepthwiseStage(const StageContext& context, const Convolution& layer,
+                               Shape src)
+    : src_(src),
+      dst_(output_shape(layer, src)),
+      rows_(WindowAxis::rows_of(layer.window())),
+      columns_(WindowAxis::columns_of(layer.window())),
+      taps_(layer.kernel.pixels()),
+      weights_(static_cast<std::size_t>(layer.channels) * taps_),
+      biases_(layer.bias ? static_cast<std::size_t>(layer.channels) : 0) {
+  if (!context.training) return;
+  std::size_t taps = 0;
+  for (int i = 0; i < rows_.stride * columns_.stride; ++i) {
+    const int a = i / columns_.stride, b = i % columns_.stride;
+    phases_.push_back({rows_.phase(a), columns_.phase(b), columns_.first_pixel(b), taps});
+    taps += static_cast<std::size_t>(phases_[i].rows.count) * phases_[i].columns.count;
+  }
+  shares_ =
+      context.plan.reserve(context.most_packs(src) * (weights_ + biases_) * sizeof(float),
+                           {context.backward, context.backward});
+  scratch_ = context.reserve_scratch(taps_ * kPack, context.backward);
+}
+
+void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation& dst) {
+  const DepthwiseKernels& kernels = depthwise_kernels(pass.kernels.set);
+  const auto channels = static_cast<std::size_t>(dst_.channels);
+  const auto multiplier = static_cast<std::size_t>(this->multiplier());
+  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int) {
+    const std::size_t channel = plane % channels;
+    DepthwiseRow row = {
+        .src = src[0].values + plane / multiplier * src_plane(),
+        .src_height = src_.height,
+        .src_width = src_.width,
+        .taps = pass.parameters[kPlaneTaps].values + channel * taps_,
+        .taps_high = rows_.taps,
+        .taps_wide = columns_.taps,
+        .dilation_high = rows_.dilation,
+        .dilation_wide = columns_.dilation,
+        .start = biases_ > 0 ? pass.parameters[kPlaneBias].values[channel] : 0,
+        .top = -rows_.padding,
+        .left = -columns_.padding,
+        .stride = columns_.stride,
+        .dst = dst.values + plane * dst_plane(),
+        .columns = dst_.width,
+        .dst_column = kPack};
+    for (int y = 0; y < dst_.height; ++y) {
+      kernels.row(row);
+      row.top += rows_.stride;
+      row.dst += static_cast<std::size_t>(dst_.width) * kPack;
+    }
+  });
+}
+
+void DepthwiseStage::backward(const Pass& pass, Activations src, const Activation& dst) {
+  const auto channels = static_cast<std::size_t>(src_.channels);
+  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
+    const Plane of = {.pack = plane / channels,
+                      .channel = static_cast<int>(plane % channels),
+                      .scratch = pass.arena.get(scratch_) + thread * taps_ * kPack};
+    const float* gradient = dst.gradient + plane * multiplier() * dst_plane();
+    weights_backward(pass, of, src[0].values + plane * src_plane(), gradient);
+    if (src[0].gradient == nullptr) return;
+    source_backward(pass, of, gradient, src[0].gradient + plane * src_plane());
+  });
+  const WeightShares shares = {pass.arena.get(shares_), weights_ + biases_,
+                               pass.packs(src_)};
+  add_shares(pass, shares, {pass.parameters[kPlaneTaps].gradient, weights_});
+  if (biases_ == 0) return;
+  add_shares(pass, {shares.first + weights_, shares.step, shares.packs},
+             {pass.parameters[kPlaneBias].gradient, biases_});
+}
+
+/// The shares of a source channel's outputs.
+void DepthwiseStage::weights_backward(const Pass& pass, const Plane& of, const float* src,
+                                      const float* gradient) {
+  float* share = pass.arena.get(shares_) + of.pack * (weights_ + biases_);
+  for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
+    const auto k = static_cast<std::size_t>(of.channel * multiplier() + i);
+    if (biases_ > 0) share[weights_ + k] = pass.kernels.sum(gradient, dst_plane());
+    if (pass.parameters[kPlaneTaps].gradient == nullptr) continue;
+    depthwise_kernels(pass.kernels.set)
+        .taps({.src = src,
+               .src_height = src_.height,
+               .src_width = src_.width,
+               .dst_gradient = gradient,
+               .dst_height = dst_.height,
+               .dst_width = dst_.width,
+               .taps_high = rows_.taps,
+               .taps_wide = columns_.taps,
+               .dilation_high = rows_.dilation,
+               .dilation_wide = columns_.dilation,
+               .stride_high = rows_.stride,
+               .stride_wide = columns_.stride,
+               .top = rows_.padding,
+               .left = columns_.padding,
+               .sums = of.scratch,
+               .gradient = share + k * taps_});
+  }
+}
+
+/// The gradient of a source channel: the sum of what its outputs pass back, row by row.
+void DepthwiseStage::source_backward(const Pass& pass, const Plane& of,
+                                     const float* gradient, float* src_gradient) const {
+  for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
+    const auto k = static_cast<std::size_t>(of.channel * multiplier() + i);
+    copy_reversed(pass.parameters[kPlaneTaps].values + k * taps_, of.scratch);
+    for (int y = 0; y < src_.height; ++y) {
+      const int first = rows_.phase_number(y) * columns_.stride;
+      for (int b = 0; b < columns_.stride; ++b) {
+        const Phase& phase = phases_[static_cast<std::size_t>(first + b)];
+        if (phase.first_x >= src_.width) continue;
+        DepthwiseRow row = phase_row(phase, of.scratch);
+        row.src = gradient;
+        row.accumulate = i > 0;
+        row.top = rows_.first_output(phase.rows, y);
+        row.dst = src_gradient +
+                  (static_cast<std::size_t>(y) * src_.width + phase.first_x) * kPack;
+        depthwise_kernels(pass.kernels.set).row(row);
+      }
+    }
+  }
+}
+
+/// Phase by phase.
+void DepthwiseStage::copy_reversed(const float* taps, float* reversed) const {
+  for (const Phase& phase : phases_) {
+    for (int i = phase.rows.count - 1; i >= 0; --i) {
+      const int r = phase.rows.first + i * phase.rows.step;
+      for (int j = phase.columns.count - 1; j >= 0; --j) {
+        const int s = phase.columns.first + j * phase.columns.step;
+        *reversed++ = taps[r * columns_.taps + s];
+      }
+    }
+  }
+}
+
+DepthwiseRow DepthwiseStage::phase_row(const Phase& phase, const float* reversed) const {
+  const int pixels = src_.width - phase.first_x;
+  return {.src = nullptr,
+          .src_height = dst_.height,
+          .src_width = dst_.width,
+          .taps = reversed + phase.first_taps,
+          .taps_high = phase.rows.count,
+          .taps_wide = phase.columns.count,
+          .dilation_high = phase.rows.dilation,
+          .dilation_wide = phase.columns.dilation,
+          .top = 0,
+          .left = columns_.first_output(phase.columns, phase.first_x),
+          .stride = 1,
+          .dst = nullptr,
+          .columns = (pixels + columns_.stride - 1) / columns_.stride,
+          .dst_column = static_cast<std::size_t>(columns_.stride) * kPack};
+}
+
+}  // namespace convoy
