@@ -10,6 +10,17 @@
 namespace convoy {
 namespace {
 
+/// Both numbers are read whatever they are, so that the loop is one of vectors.
+void clip_gradient(const Clip& clip, const float* __restrict values,
+                   const float* __restrict from, float* __restrict to, std::size_t size) {
+  const float min = clip.min, max = clip.max;
+  for (std::size_t i = 0; i < size; ++i) {
+    const float gradient = from[i], value = values[i];
+    const float below = value < max ? gradient : 0.0f;
+    to[i] = value > min ? below : 0.0f;
+  }
+}
+
 class ClipStage final : public Stage {
  public:
   ClipStage(const Clip& layer, Shape shape) : layer_(layer), shape_(shape) {}
@@ -29,14 +40,9 @@ class ClipStage final : public Stage {
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient == nullptr) return;
-    const float min = layer_.min, max = layer_.max;
     for_planes(pass, [&](std::size_t begin, std::size_t end) {
-      const float *values = dst.values, *from = dst.gradient;
-      float* to = src[0].gradient;
-      for (std::size_t i = begin; i < end; ++i) {
-        const float below = values[i] < max ? from[i] : 0.0f;
-        to[i] = values[i] > min ? below : 0.0f;
-      }
+      clip_gradient(layer_, dst.values + begin, dst.gradient + begin,
+                    src[0].gradient + begin, end - begin);
     });
   }
 
