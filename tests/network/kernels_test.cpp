@@ -149,17 +149,14 @@ TEST_P(FastKernels, CopyColumnsToATile) {
 void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
   ConvolutionRow row{};
   row.src_channels = src_channels;
-  row.src_height = draw(1, 9);
-  row.src_width = draw(1, 9);
-  row.taps_high = draw(0, 5);
-  row.taps_wide = draw(1, 5);
+  row.src_height = draw(1, 9), row.src_width = draw(1, 9);
+  row.taps_high = draw(0, 5), row.taps_wide = draw(1, 5);
   row.clamp_min = toss() ? 0 : kNoClamp;
   // From wholly above and left of the source to wholly below and right.
   row.top = draw(-3 * row.taps_high, row.src_height);
   row.left = draw(-3 * row.taps_wide, row.src_width);
   row.stride = draw(1, 3);
-  row.dilation_high = draw(1, 3);
-  row.dilation_wide = draw(1, 3);
+  row.dilation_high = draw(1, 3), row.dilation_wide = draw(1, 3);
   row.dst_channels = dst_channels;
   row.columns = draw(1, 7);
   row.dst_column = static_cast<std::size_t>(draw(1, 3)) * kPack;
@@ -169,8 +166,7 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
                << src_channels << " to " << dst_channels << " channels, "
                << row.src_height << " x " << row.src_width << " pixels, " << row.taps_high
                << " x " << row.taps_wide << " taps at " << row.top << ", " << row.left
-               << ", stride " << row.stride << ", dilation " << row.dilation_high << " x "
-               << row.dilation_wide);
+               << ", stride " << row.stride);
   const Numbers src = numbers(static_cast<std::size_t>(src_channels) * row.src_height *
                               row.src_width * kPack);
   const Numbers weights = numbers(static_cast<std::size_t>(dst_channels) * taps);
@@ -209,16 +205,11 @@ TEST_P(FastKernels, ConvolveWhereverTheWindowLies) {
 void FastKernels::compare_convolution_weights(int src_channels, int dst_channels,
                                               int height, int width) {
   ConvolutionWeights w{};
-  w.stride_high = draw(1, 3);
-  w.stride_wide = draw(1, 3);
-  w.dilation_high = draw(1, 3);
-  w.dilation_wide = draw(1, 3);
-  w.taps_high = draw(1, 5);
-  w.taps_wide = draw(1, 5);
-  w.src_channels = src_channels;
-  w.dst_channels = dst_channels;
-  w.dst_height = height;
-  w.dst_width = width;
+  w.stride_high = draw(1, 3), w.stride_wide = draw(1, 3);
+  w.dilation_high = draw(1, 3), w.dilation_wide = draw(1, 3);
+  w.taps_high = draw(1, 5), w.taps_wide = draw(1, 5);
+  w.src_channels = src_channels, w.dst_channels = dst_channels;
+  w.dst_height = height, w.dst_width = width;
   // Rows and columns may be left over.
   const int high = (w.taps_high - 1) * w.dilation_high + 1;
   const int wide = (w.taps_wide - 1) * w.dilation_wide + 1;
