@@ -79,7 +79,8 @@ std::vector<std::string> relative_links(const fs::path& document) {
   return targets;
 }
 
-/// Every folder of the engine with a README: modules, and some of the folders inside them.
+/// Every folder of the engine with a README: modules, and some of the folders inside
+/// them.
 std::vector<fs::path> folders_with_readme() {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / "convoy")) {
@@ -88,8 +89,8 @@ std::vector<fs::path> folders_with_readme() {
   return paths;
 }
 
-/// "layout" of layout.h and layout.cpp, "point/softmax" of what is in a folder that has no
-/// README of its own.
+/// "layout" of layout.h and layout.cpp, "point/softmax" of what is in a folder that has
+/// no README of its own.
 std::set<std::string> stems_of(const fs::path& folder) {
   std::set<std::string> stems;
   fs::recursive_directory_iterator entries(folder);

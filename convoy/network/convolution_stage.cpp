@@ -207,8 +207,7 @@ const float* ConvolutionStage::padded(const Pass& pass, const float* src,
   if (!is_padded()) return src;
   float* copy = pass.arena.get(padded_scratch_) + thread * pack_floats(group_.framed);
   const std::size_t row_floats = static_cast<std::size_t>(src_.width) * kPack;
-  const std::size_t framed_row =
-      static_cast<std::size_t>(group_.framed.width) * kPack;
+  const std::size_t framed_row = static_cast<std::size_t>(group_.framed.width) * kPack;
   const std::size_t before = static_cast<std::size_t>(axes_.columns.padding) * kPack;
   float* to = copy;
   for (int c = 0; c < group_.src.channels; ++c) {

@@ -40,7 +40,7 @@ enum class WeightInit {
   kaiming_fan_out,  // torchvision's ResNets: convolutions normal, of variance
                     // 2 / (outputs of one input)
   dirac,  // uniform, but the first filters of 3x3 convolutions pass inputs through
-  timm              // timm's transformers: linear weights normal, of deviation 0.02
+  timm    // timm's transformers: linear weights normal, of deviation 0.02
 };
 
 /// What `network.winograd` allows: any form, only the most exact ones, or none.

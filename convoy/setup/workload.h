@@ -69,8 +69,8 @@ KnownNames known_names();
 
 // The following make options from the settings, with 0 ("default") resolved.
 
-/// Returns the kernel set that network.kernels names for this processor. Throws InputError
-/// if the processor cannot run it.
+/// Returns the kernel set that network.kernels names for this processor. Throws
+/// InputError if the processor cannot run it.
 KernelSet kernel_set(const Settings& settings);
 /// For training, in passes of at most `most_samples` samples.
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples);
