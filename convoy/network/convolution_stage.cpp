@@ -12,7 +12,8 @@ namespace {
 // Channels whose gradients one task takes: the height of the weight kernel's tile.
 constexpr int kChannelsPerTask = 4;
 
-enum ConvolutionParameter : std::size_t { kTaps, kTapsBias };
+// The parameters of the stage.
+constexpr std::size_t kTaps = 0, kTapsBias = 1;
 
 }  // namespace
 

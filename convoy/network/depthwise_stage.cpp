@@ -7,7 +7,7 @@
 namespace convoy {
 namespace {
 
-enum DepthwiseParameter : std::size_t { kPlaneTaps, kPlaneBias };
+constexpr std::size_t kPlaneTaps = 0, kPlaneBias = 1;
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void DepthwiseStage::weights_backward(const Pass& pass, const Plane& of, const f
                                       const float* gradient) {
   float* share = pass.arena.get(shares_) + of.pack * (weights_ + biases_);
   for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
-    const auto k = static_cast<std::size_t>(of.channel * multiplier() + i);
+    const int k = of.channel * multiplier() + i;
     if (biases_ > 0) share[weights_ + k] = pass.kernels.sum(gradient, dst_plane());
     if (pass.parameters[kPlaneTaps].gradient == nullptr) continue;
     depthwise_kernels(pass.kernels.set)
@@ -114,12 +114,12 @@ void DepthwiseStage::weights_backward(const Pass& pass, const Plane& of, const f
 void DepthwiseStage::source_backward(const Pass& pass, const Plane& of,
                                      const float* gradient, float* src_gradient) const {
   for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
-    const auto k = static_cast<std::size_t>(of.channel * multiplier() + i);
+    const int k = of.channel * multiplier() + i;
     copy_reversed(pass.parameters[kPlaneTaps].values + k * taps_, of.scratch);
     for (int y = 0; y < src_.height; ++y) {
       const int first = rows_.phase_number(y) * columns_.stride;
       for (int b = 0; b < columns_.stride; ++b) {
-        const Phase& phase = phases_[static_cast<std::size_t>(first + b)];
+        const Phase& phase = phases_.at(static_cast<unsigned>(first + b));
         if (phase.first_x >= src_.width) continue;
         DepthwiseRow row = phase_row(phase, of.scratch);
         row.src = gradient;

@@ -28,6 +28,8 @@ struct Field {
   const char* name;
   Value Options::*member;
 };
+template <class Options, class Value>
+Field(const char*, Value Options::*) -> Field<Options, Value>;
 
 /// Throws InputError if the option is missing or of another type.
 void read_option(const char* layer, const LayerOptions& options, const char* name,

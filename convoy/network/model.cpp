@@ -90,7 +90,8 @@ void fill_identity(const std::vector<std::size_t>& shape, std::span<float> value
 void fill_first_values(const Segment& segment, const RandomStream& random,
                        std::span<float> values) {
   using Kind = Initialization::Kind;
-  const auto [kind, scale] = segment.init;
+  const Kind kind = segment.init.kind;
+  const float scale = segment.init.scale;
   const auto fill = [&](const auto& draw) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(i);
   };

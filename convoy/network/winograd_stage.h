@@ -29,7 +29,7 @@ struct WinogradOptions {
 };
 
 /// The parameters of the stage.
-enum WinogradParameter : std::size_t { kWinogradTaps, kWinogradBias };
+inline constexpr std::size_t kWinogradTaps = 0, kWinogradBias = 1;
 
 class WinogradStage final : public Stage {
  public:

@@ -77,7 +77,8 @@ class AttentionStage final : public Stage {
     std::size_t sample, number;
   };
   /// Query, key and value: a source row has them in this order.
-  enum Part : std::size_t { kQuery, kKey, kValue };
+  using Part = std::size_t;
+  static constexpr Part kQuery = 0, kKey = 1, kValue = 2;
 
   std::size_t panel_floats() const { return size_ * kPack; }
   std::size_t all_floats() const { return panels_ * panel_floats(); }
@@ -92,7 +93,7 @@ class AttentionStage final : public Stage {
     return std::min<std::size_t>(kPack, tokens_ - panel * kPack);
   }
   std::size_t channel(Part part, std::size_t head) const {
-    return (static_cast<std::size_t>(part) * heads_ + head) * size_;
+    return (part * heads_ + head) * size_;
   }
 
   /// Copies `size_` channels of one sample's tokens between an activation and panels. The

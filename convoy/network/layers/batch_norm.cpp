@@ -23,8 +23,9 @@
 namespace convoy {
 namespace {
 
-enum BatchNormParameter : std::size_t { kScale, kShift };
-enum BatchNormStatistic : std::size_t { kMean, kVariance };
+// The parameters of the stage, and its statistics.
+constexpr std::size_t kScale = 0, kShift = 1;
+constexpr std::size_t kMean = 0, kVariance = 1;
 
 /// What the stage includes besides the normalisation.
 struct BatchNormOptions {

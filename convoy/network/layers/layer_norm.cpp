@@ -13,7 +13,7 @@
 namespace convoy {
 namespace {
 
-enum LayerNormParameter : std::size_t { kNormScale, kNormShift };
+constexpr std::size_t kNormScale = 0, kNormShift = 1;
 
 class LayerNormStage final : public Stage {
  public:

@@ -23,7 +23,8 @@
 namespace convoy {
 namespace {
 
-enum LinearParameter : std::size_t { kWeight, kBias };
+// The parameters of the stage.
+constexpr std::size_t kWeight = 0, kBias = 1;
 
 // How much of a sum one call of the kernel adds: as much as lets the right operand,
 // kDepth x 16 numbers, stay in the first-level cache.

@@ -68,7 +68,8 @@ class GroupNormStage final : public Stage {
  private:
   /// Parts of a thread's scratch memory: numbers per feature, or sums of a channel; of
   /// rows, also copies of a group.
-  enum Part : std::size_t { kScale, kShift, kSource, kResult };
+  using Part = std::size_t;
+  static constexpr Part kScale = 0, kShift = 1, kSource = 2, kResult = 3;
 
   /// Channels of a group of sixteen samples: all of them, or one.
   struct Task {
