@@ -29,7 +29,8 @@ double triangle(double distance) { return std::max(0.0, 1 - std::abs(distance));
 
 /// The number of old pixels up to `place`, to the nearest, of `size`.
 std::size_t pixels_up_to(double place, int size) {
-  return static_cast<std::size_t>(std::clamp(static_cast<int>(place + 0.5), 0, size));
+  const auto nearest = static_cast<int>(std::floor(place + 0.5));
+  return static_cast<std::size_t>(std::clamp(nearest, 0, size));
 }
 
 }  // namespace
@@ -54,7 +55,8 @@ AxisFilter::AxisFilter(int from, int to) : taps_(static_cast<std::size_t>(to)) {
     for (std::size_t i = 0; i < taps_[x].count; ++i) weights[i] /= sum;
   }
   for (const double weight : weights_) {
-    fixed_.push_back(static_cast<std::int32_t>(0.5 + weight * (1 << kFractionBits)));
+    const double scaled = weight * (1 << kFractionBits);
+    fixed_.push_back(static_cast<std::int32_t>(std::floor(scaled + 0.5)));
   }
 }
 
