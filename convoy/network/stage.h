@@ -121,6 +121,11 @@ class Stage {
   /// Whether backward reads an activation's values; if not, their memory is reused.
   virtual bool backward_reads_src(std::size_t source) const = 0;
   virtual bool backward_reads_dst() const = 0;
+
+  /// Whether forward costs so little that it may run a second time, in backward, instead
+  /// of keeping its result. Such a stage has no scratch memory in forward, and its
+  /// backward reads its sources and not its result.
+  virtual bool is_cheap() const { return false; }
 };
 
 }  // namespace convoy

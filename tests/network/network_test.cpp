@@ -234,6 +234,32 @@ TEST(Network, WithoutTrainingGivesTheSameLogitsWhereNothingIsDropped) {
   EXPECT_EQ(training.logits(), evaluating.logits());
 }
 
+/// Wide layers after a layer norm and after GELUs.
+Model model_with_cheap_layers() {
+  Model model("wide", {8, 1, 1});
+  model.add(Linear{"first", 600});
+  for (const char* name : {"second", "third", "fourth"}) {
+    model.add(LayerNorm{std::string(name) + ".norm"});
+    model.add(Gelu{});
+    model.add(Linear{name, 600});
+  }
+  model.add(Linear{"last", 10});
+  return model;
+}
+
+TEST(Network, ComputesCheapResultsAgainInsteadOfKeepingThem) {
+  Trial kept(model_with_cheap_layers(), 170,
+             {.most_samples = 170, .recompute_cheap = false});
+  Trial again(model_with_cheap_layers(), 170, {.most_samples = 170});
+  for (Trial* trial : {&kept, &again}) {
+    trial->forward(trial->nobody);
+    trial->backward(trial->nobody);
+  }
+
+  EXPECT_LT(again.network.arena_bytes(), kept.network.arena_bytes() * 9 / 10);
+  EXPECT_TRUE(std::ranges::equal(again.gradients.numbers(), kept.gradients.numbers()));
+}
+
 TEST(NetworkDeathTest, RefusesMoreSamplesThanPlanned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Trial trial(odd_model(), 5, {.most_samples = 4});

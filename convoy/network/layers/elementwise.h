@@ -59,6 +59,7 @@ class ElementwiseStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool is_cheap() const override { return true; }
 
  private:
   static constexpr std::size_t kChunk = 4096;  // a multiple of kPack

@@ -56,6 +56,7 @@ class LayerNormStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool is_cheap() const override { return true; }
 
  private:
   static constexpr std::size_t kFeaturesPerTask = 32;
