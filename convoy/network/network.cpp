@@ -284,7 +284,7 @@ bool Network::is_last_of_unit(std::size_t stage) const {
 
 Pass Network::make_pass(const RngKey& key) {
   return {.team = team_,
-          .kernels = *options_.kernels,
+          .kernels = options_.kernels,
           .arena = arena_,
           .samples = samples_.count(),
           .key = key};

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "convoy/network/arena.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/loss.h"
 #include "convoy/network/model.h"
 #include "convoy/network/samples.h"
@@ -35,7 +36,7 @@ struct NetworkOptions {
   bool training = true;           // false: forward only, without dropout
   float label_smoothing = 0;      // of the loss
   bool recompute_cheap = true;    // instead of keeping results for backward
-  const Kernels* kernels = &fast_kernels();
+  KernelSet kernels = best_kernel_set();
   WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
   /// The running statistics, borrowed; needed if the model has any that are used: without
   /// training, or frozen.
@@ -82,7 +83,7 @@ class Network {
   const std::vector<StageReport>& reports() const { return reports_; }
 
   std::size_t arena_bytes() const { return arena_.bytes(); }
-  const Kernels& kernels() const { return *options_.kernels; }
+  KernelSet kernels() const { return options_.kernels; }
 
  private:
   /// An activation that one stage writes and others read.

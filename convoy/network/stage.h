@@ -66,7 +66,7 @@ inline std::size_t packs_of(std::size_t samples, Shape shape) {
 /// What a stage works with in a pass.
 struct Pass {
   ThreadTeam& team;
-  const Kernels& kernels;
+  KernelSet kernels;
   Arena& arena;
   std::size_t samples;
   RngKey key;

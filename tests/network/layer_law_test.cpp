@@ -92,7 +92,7 @@ struct StageResult {
 };
 
 struct RunOptions {
-  const Kernels* kernels = &fast_kernels();
+  KernelSet kernels = best_kernel_set();
   int threads = 2;
   bool src_gradients = true;
   bool parameter_gradients = true;
@@ -144,7 +144,7 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
     Arena arena(std::move(plan));
     ThreadTeam team(options.threads);
     Pass pass{.team = team,
-              .kernels = *options.kernels,
+              .kernels = options.kernels,
               .arena = arena,
               .samples = samples_,
               .key = {.seed = 3, .step = 7, .microbatch = 1}};
@@ -257,13 +257,11 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
 
 TEST_P(LayerLaw, IsWhatItComputesInDoublePrecisionAndItsDifferences) {
   if (is_identity()) return;  // it has no stage
-  std::vector<const Kernels*> tables = all_fast_kernels();
-  tables.push_back(&reference_kernels());
   std::vector<std::vector<double>> ones = src_;
   for (auto& numbers : ones) std::ranges::fill(numbers, 1.0);
   drawn_ = unpacked(run(ones, {}).dst, samples_, description_.dst);
-  for (const Kernels* kernels : tables) {
-    SCOPED_TRACE(kernels->name);
+  for (const KernelSet kernels : available_kernel_sets()) {
+    SCOPED_TRACE(name_of(kernels));
     const StageResult found = run(src_, {.kernels = kernels});
     const std::vector<double> values = unpacked(found.dst, samples_, description_.dst);
     const DoubleBatch expected = this->expected();

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of a single number, under the names that formulas use (math.inc,
-// winograd_forms.inc): the reference's counterpart of arithmetic_inl.h.
+// What the plain kernels share: arithmetic of a single number, under the names that
+// formulas use (math.inc, winograd_forms.inc), and the sum of sixteen lanes. The
+// counterpart of arithmetic_inl.h.
 
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+
+#include "convoy/network/kernels/kernels.h"
 
 // Compiles a function twice, also with fused multiply-add as an instruction, and uses
 // what the processor has: std::fma has the same bits either way. A sanitizer's code
@@ -51,6 +56,30 @@ inline Bits to_exponent(Bits a) {
 /// The larger of both; not-a-number stays what it is, so that a divergence is seen.
 inline float at_least(float clamp_min, float value) {
   return value < clamp_min ? clamp_min : value;
+}
+
+inline constexpr int kTile = 6;
+
+/// One number per image.
+using Lanes = float[kPack];
+
+/// The sum of all images: lane i and lane i + 8, of these i and i + 4, and so on.
+inline float sum_of_lanes(const Lanes& numbers) {
+  Lanes lanes;
+  std::copy_n(numbers, kPack, lanes);
+  for (int half = kPack / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+/// The position of element (row, k) of an operand in tiles.
+inline std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
+  int tile = 0;
+  while (tiles.begin(tile + 1) <= row) ++tile;
+  const std::size_t before = static_cast<std::size_t>(tiles.begin(tile)) * depth;
+  return before + static_cast<std::size_t>(k) * tiles.size(tile) +
+         (row - tiles.begin(tile));
 }
 
 }  // namespace convoy::reference

@@ -25,6 +25,7 @@
 #include <cmath>
 
 #include "convoy/base/error.h"
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/kernels/softmax.h"
 #include "convoy/network/row_copy.h"
 #include "convoy/network/stage_builder.h"
@@ -155,21 +156,23 @@ class AttentionStage final : public Stage {
   /// dst[j][i] = sum over f of left[f][j] right[f][i], for all tokens j.
   void multiply_features(const Pass& pass, const float* left, const float* right,
                          float* dst) const {
+    const ProductKernels& kernels = product_kernels(pass.kernels);
     for (std::size_t panel = 0; panel < panels_; ++panel) {
-      pass.kernels.product({.a = left + panel * panel_floats(),
-                            .a_row = 1,
-                            .a_stride = kPack,
-                            .b = right,
-                            .dst = dst + panel * kBlock,
-                            .dst_row = kPack,
-                            .rows = static_cast<int>(tokens_in(panel)),
-                            .depth = static_cast<int>(size_)});
+      kernels.product({.a = left + panel * panel_floats(),
+                       .a_row = 1,
+                       .a_stride = kPack,
+                       .b = right,
+                       .dst = dst + panel * kBlock,
+                       .dst_row = kPack,
+                       .rows = static_cast<int>(tokens_in(panel)),
+                       .depth = static_cast<int>(size_)});
     }
   }
 
   /// dst[f][i] = sum over tokens j of left[f][j] right[j][i].
   void multiply_tokens(const Pass& pass, const float* left, const float* right,
                        float* dst) const {
+    const ProductKernels& kernels = product_kernels(pass.kernels);
     Product product{.a = left,
                     .a_row = kPack,
                     .b = right,
@@ -180,14 +183,14 @@ class AttentionStage final : public Stage {
                     .pieces = static_cast<int>(tokens_ / kPack),
                     .a_piece = panel_floats(),
                     .b_piece = kBlock};
-    if (product.pieces > 0) pass.kernels.product(product);
+    if (product.pieces > 0) kernels.product(product);
     if (tokens_ % kPack == 0) return;
     product.accumulate = product.pieces > 0;
     product.a += tokens_ / kPack * product.a_piece;
     product.b += tokens_ / kPack * product.b_piece;
     product.depth = static_cast<int>(tokens_ % kPack);
     product.pieces = 1;
-    pass.kernels.product(product);
+    kernels.product(product);
   }
 
   SoftmaxMoments& moments(const Pass& pass, Head head, std::size_t panel) const {
@@ -208,7 +211,7 @@ class AttentionStage final : public Stage {
     for (std::size_t panel = 0; panel < panels_; ++panel) {
       multiply_features(pass, parts[kKey], parts[kQuery] + panel * panel_floats(),
                         scores);
-      softmax_kernels(pass.kernels.set)
+      softmax_kernels(pass.kernels)
           .softmax({.values = scores,
                     .columns = tokens_,
                     .scale = scale_,
@@ -270,7 +273,7 @@ class AttentionStage final : public Stage {
   void backward_panel(const Pass& pass, Head head, std::size_t panel,
                       const BackwardPanels& all) const {
     const std::size_t at = panel * panel_floats();
-    const SoftmaxKernels& kernels = softmax_kernels(pass.kernels.set);
+    const SoftmaxKernels& kernels = softmax_kernels(pass.kernels);
     multiply_features(pass, all.key, all.query + at, all.scores);
     kernels.softmax({.values = all.scores,
                      .columns = tokens_,
@@ -293,17 +296,17 @@ class AttentionStage final : public Stage {
   /// of queries overwrites.
   void add_over_queries(const Pass& pass, const float* left, const float* right,
                         std::size_t query_panel, float* transposed, float* dst) const {
+    const ProductKernels& kernels = product_kernels(pass.kernels);
     for (std::size_t panel = 0; panel < panels_; ++panel) {
-      pass.kernels.rows_to_tile(
-          {right + panel * kBlock, kPack, kPack, kPack, transposed});
-      pass.kernels.product({.a = left,
-                            .a_row = kPack,
-                            .b = transposed,
-                            .dst = dst + panel * panel_floats(),
-                            .dst_row = kPack,
-                            .rows = static_cast<int>(size_),
-                            .depth = static_cast<int>(tokens_in(query_panel)),
-                            .accumulate = query_panel > 0});
+      kernels.rows_to_tile({right + panel * kBlock, kPack, kPack, kPack, transposed});
+      kernels.product({.a = left,
+                       .a_row = kPack,
+                       .b = transposed,
+                       .dst = dst + panel * panel_floats(),
+                       .dst_row = kPack,
+                       .rows = static_cast<int>(size_),
+                       .depth = static_cast<int>(tokens_in(query_panel)),
+                       .accumulate = query_panel > 0});
     }
   }
 

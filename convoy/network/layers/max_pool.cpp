@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/network/kernels/pool.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
@@ -69,20 +70,21 @@ void MaxPoolStage::forward(const Pass& pass, Activations src, const Activation& 
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
   auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     const float* from =
         framed(pass, src[0].values + plane * src_.pixels() * kPack, thread);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({.src = from + row * window_.stride.height * framed_row_,
-                             .src_row = framed_row_,
-                             .window = window_.size.width,
-                             .stride = window_.stride.width,
-                             .columns = dst_.width,
-                             .clamp_min = kNoClamp,
-                             .dst = dst.values + to,
-                             .argmax = argmax + to,
-                             .window_high = window_.size.height});
+      kernels.row({.src = from + row * window_.stride.height * framed_row_,
+                   .src_row = framed_row_,
+                   .window = window_.size.width,
+                   .stride = window_.stride.width,
+                   .columns = dst_.width,
+                   .clamp_min = kNoClamp,
+                   .dst = dst.values + to,
+                   .argmax = argmax + to,
+                   .window_high = window_.size.height});
     }
   });
 }
@@ -93,6 +95,7 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
   const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
   const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     float* gradient = src[0].gradient + plane * src_.pixels() * kPack;
     float* to = is_framed() ? pass.arena.get(backward_frame_) + thread * framed_floats()
@@ -100,16 +103,15 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
     std::fill_n(to, framed_floats(), 0.0f);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row(
-          {.dst_gradient = dst.gradient + from,
-           .argmax = argmax + from,
-           .window = window_.size.width,
-           .stride = window_.stride.width,
-           .columns = dst_.width,
-           .accumulate = true,
-           .src_gradient = to + row * window_.stride.height * framed_row_,
-           .src_row = framed_row_,
-           .window_high = window_.size.height});
+      kernels.unpool_row({.dst_gradient = dst.gradient + from,
+                          .argmax = argmax + from,
+                          .window = window_.size.width,
+                          .stride = window_.stride.width,
+                          .columns = dst_.width,
+                          .accumulate = true,
+                          .src_gradient = to + row * window_.stride.height * framed_row_,
+                          .src_row = framed_row_,
+                          .window_high = window_.size.height});
     }
     if (!is_framed()) return;
     for (int y = 0; y < src_.height; ++y) {
