@@ -33,6 +33,13 @@ std::size_t TensorSpec::size() const {
 
 bool LayerKind::joins(const StageSpec&, const LayerInfo&) const { return false; }
 
+void refuse_layer(const std::string& layer, const std::string& found,
+                  const std::string& expected, const std::string& hint) {
+  throw InputError(
+      InputKind::settings,
+      {.where = "model: " + layer, .found = found, .expected = expected, .hint = hint});
+}
+
 void register_layer_kind(std::unique_ptr<const LayerKind> kind) {
   LayerRegistry& registry = layer_registry();
   const auto place =

@@ -155,6 +155,10 @@ class LayerKind {
   LayerTraits traits_;
 };
 
+/// Throws InputError about a layer of a model.
+[[noreturn]] void refuse_layer(const std::string& layer, const std::string& found,
+                               const std::string& expected, const std::string& hint = "");
+
 /// All kinds, sorted by name.
 std::span<const LayerKind* const> layer_kinds();
 

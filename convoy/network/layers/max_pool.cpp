@@ -6,12 +6,14 @@
 
 #include <algorithm>
 
-#include "convoy/base/error.h"
 #include "convoy/network/kernels/pool.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
 namespace {
+
+// A window's choice fits one byte.
+constexpr std::size_t kMostPixels = 256;
 
 /// A max pool that no convolution or batch norm includes: any window, stride and padding.
 /// With padding, a plane is pooled and unpooled in a framed copy.
@@ -120,24 +122,6 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
   });
 }
 
-/// A window's choice fits one byte, and no window lies wholly outside the image.
-void refuse_max_pool(const MaxPool& layer) {
-  const Padding& padding = layer.padding;
-  if (layer.window.pixels() <= 256 &&
-      std::max(padding.top, padding.bottom) < layer.window.height &&
-      std::max(padding.left, padding.right) < layer.window.width) {
-    return;
-  }
-  throw InputError(
-      InputKind::settings,
-      {.where = "model: max_pool",
-       .found = fmt::format("a window of {} x {} with padding {}, {}, {}, {}",
-                            layer.window.height, layer.window.width, padding.top,
-                            padding.left, padding.bottom, padding.right),
-       .expected = "at most 256 pixels, and less padding than window",
-       .hint = ""});
-}
-
 class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
  public:
   MaxPoolKind() : KindOf({.name = "max_pool", .operation = "MaxPool"}) {}
@@ -146,8 +130,13 @@ class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
                                            const LayerContext& context) {
     const Shape src = context.first();
     const Window window = layer.real_window();
-    refuse_window("max_pool", src, window);
-    refuse_max_pool(layer);
+    refuse_pool_window("max_pool", src, window);
+    if (window.size.pixels() > kMostPixels) {
+      refuse_layer(
+          "max_pool",
+          fmt::format("a window of {} x {}", window.size.height, window.size.width),
+          fmt::format("at most {} pixels", kMostPixels));
+    }
     const Extent positions = window.positions(src);
     return {.dst = {src.channels, positions.height, positions.width, src.rows},
             .details = window_details(window)};
