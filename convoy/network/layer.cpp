@@ -2,6 +2,8 @@
 
 #include "convoy/network/layer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -29,6 +31,15 @@ std::string_view kind_name(const LayerKind* kind) { return kind->traits().name; 
 
 std::size_t TensorSpec::size() const {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+void LayerKind::refuse_sources(std::size_t count) const {
+  const auto least = static_cast<std::size_t>(traits_.least_sources);
+  const auto most = static_cast<std::size_t>(traits_.most_sources);
+  if (count >= least && count <= most) return;
+  refuse_layer(
+      traits_.name, fmt::format("{} sources", count),
+      least == most ? fmt::format("{}", least) : fmt::format("at least {}", least));
 }
 
 bool LayerKind::joins(const StageSpec&, const LayerInfo&) const { return false; }

@@ -82,7 +82,10 @@ void Network::plan(const Model& model) {
   ArenaPlan arena_plan;
   const std::vector<StageSpec> specs =
       fuse_layers(model, {.training = options_.training, .winograd = options_.winograd});
-  check(specs.back().dst().rows == 1, "a network gives one row of logits per sample");
+  if (const int rows = specs.back().dst().rows; rows != 1) {
+    refuse_layer(model.name, std::to_string(rows) + " rows per sample at the end",
+                 "one row of logits", "take_row and row_mean leave one");
+  }
   for (const StageSpec& spec : specs) plan_tensors(spec, stages_.emplace_back());
   if (options_.training) plan_backward();
   StageContext context{.plan = arena_plan,
@@ -163,7 +166,9 @@ void Network::plan_activations(const std::vector<StageSpec>& specs,
     }
   }
   for (std::size_t i = 1; i + 1 < activations_.size(); ++i) {
-    check(activations_[i].used > 0, "every layer but the last is read by another");
+    if (activations_[i].used > 0) continue;
+    refuse_layer(specs[i - 1].name, "a result that no layer reads",
+                 "one reader or more for every layer but the last");
   }
   // The loss reads the last one, and again when backward begins.
   activations_.back().used = forward_moment(specs.size());

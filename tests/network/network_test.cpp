@@ -338,6 +338,33 @@ TEST(Dropout, DiffersFromLayerToLayer) {
   EXPECT_NEAR(static_cast<double>(std::ranges::count(twice, 0.0f)) / kept, 0.75, 0.02);
 }
 
+/// What planning a network says of a model that it refuses.
+std::string refusal_of(const Model& model) {
+  const Layout layout = build_layout(model);
+  ThreadTeam team(1);
+  try {
+    const Network network(model, layout, {.most_samples = 1}, team);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NetworkPlan, RefusesSeveralRowsOfLogits) {
+  EXPECT_EQ(refusal_of(Model("tokens", {7, 1, 1, 5}, {Linear{"fc", 2}})),
+            "model: tokens\n  found:    5 rows per sample at the end\n"
+            "  expected: one row of logits\n  hint:     take_row and row_mean leave one");
+}
+
+TEST(NetworkPlan, RefusesALayerThatNoneReads) {
+  Model model("x", {7, 1, 1}, {Linear{"unread", 2}});
+  model.add(Linear{"fc", 2}, {kModelInput});
+
+  EXPECT_EQ(refusal_of(model),
+            "model: unread\n  found:    a result that no layer reads\n"
+            "  expected: one reader or more for every layer but the last");
+}
+
 TEST(NetworkPlan, RefusesAPassThatMemoryCannotHold) {
   const Model model = make_model("lenet5", {1, 28, 28}, 10);
   const Layout layout = build_layout(model);
