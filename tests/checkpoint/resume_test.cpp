@@ -41,11 +41,8 @@ using testing::HasSubstr;
 Settings settings_of(const std::string& model) {
   Settings settings = small_settings(35, 9, 16, /*threads=*/1);
   settings.model.name = model;
-  if (model == "fastnet_small") {
-    settings.data.synthetic.channels = 3;
-    settings.data.synthetic.height = settings.data.synthetic.width = 32;
-    settings.train.epochs = 1;
-  }
+  set_small_images(model, settings);
+  if (model == "fastnet_small") settings.train.epochs = 1;
   settings.train.microbatches = 4;
   settings.train.augment = AugmentChoice::crop_flip;
   settings.ddp.bucket_mb = 0.1;
@@ -148,6 +145,7 @@ TEST_P(ResumeLaw, EndsAtTheSameBitsFromAnyRanksToAny) {
     for (const int after : ranks_after(GetParam().model, before)) {
       const std::size_t step = cut_at(before, after, steps);
       const std::string second = fmt::format("from{}to{}", before, after);
+      to_the_end.cluster.threads = 1 + after % 2;
       train(going_on(to_the_end, checkpoint(first, step)), second, after);
       EXPECT_EQ(weights(second), weights("whole"))
           << before << " ranks to " << after << " at step " << step;
@@ -160,7 +158,8 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& strategy : strategy_names()) {
     if (is_for_one_rank(strategy)) continue;
-    for (const char* model : {"lenet5", "cnn1", "fastnet_small"}) {
+    for (const char* model :
+         {"lenet5", "cnn1", "fastnet_small", "vit_cifar", "mobilenet_v3_small"}) {
       cases.push_back({model, strategy});
     }
   }
