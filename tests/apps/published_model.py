@@ -4,7 +4,7 @@
   published_model.py timm|torchvision NAME SIDE FOLDER
 
 Writes to the folder: weights.pth as torch.save() does, images and the logits of them as
-little-endian fp32. Batch norms have seen the images once.
+little-endian fp32. The running statistics are those of the images.
 """
 
 import pathlib
@@ -24,13 +24,16 @@ def make(library, name):
 
 
 def make_different(model):
-    """Values in place of zeros and ones, and a head whose logits are about one: where values are
-    alike or small, a wrong place would not show."""
+    """Values in place of zeros and ones, and linear layers that make numbers of about one: where
+    numbers are alike or small, a wrong place would not show."""
     for parameter in model.parameters():
         if parameter.std() < 1e-3:
             parameter += 0.1 * torch.randn_like(parameter)
-    head = [module for module in model.modules() if isinstance(module, torch.nn.Linear)][-1]
-    torch.nn.init.normal_(head.weight, std=head.in_features ** -0.5)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            torch.nn.init.normal_(module.weight, std=module.in_features ** -0.5)
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.momentum = None  # the mean of all batches, of which there is one
 
 
 def main():
