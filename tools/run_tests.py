@@ -65,6 +65,7 @@ class Tally:
     def __init__(self):
         self.counts = {"OK": 0, "FAILED": 0, "SKIPPED": 0}
         self.failures = []
+        self.skipped = []
         self.milliseconds = {}
 
     def add(self, suite, text, code):
@@ -73,6 +74,7 @@ class Tally:
             self.counts[outcome] += 1
             self.milliseconds[test] = int(milliseconds)
         failed = [test for outcome, test, _ in found if outcome == "FAILED"]
+        self.skipped += [test for outcome, test, _ in found if outcome == "SKIPPED"]
         if code != 0 and not failed:  # ended by a signal, or before its first test
             failed = [f"{suite}: exit code {code}"]
             self.counts["FAILED"] += 1
@@ -114,6 +116,8 @@ def main():
             print(f"[{done}/{len(names)}] {suite[:-1]} {seconds:.1f} s", flush=True)
     times_file.write_text(json.dumps(times, indent=0))
     tally.print_slowest(options.slowest)
+    for test in tally.skipped:
+        print("SKIPPED", test)
     for failure in tally.failures:
         print("FAILED", failure)
     counts = tally.counts

@@ -163,6 +163,60 @@ class MobileNetV2(nn.Module):
         return self.classifier(self.features(x).mean((2, 3)))
 
 
+def _normed(source, width, kernel, act, step=1, groups=1):
+    layers = [nn.Conv2d(source, width, kernel, step, kernel // 2, groups=groups, bias=False),
+              nn.BatchNorm2d(width, eps=0.001, momentum=0.01)]
+    return nn.Sequential(*layers, *([act()] if act else []))
+
+
+class _SqueezeExcitation(nn.Module):
+    def __init__(self, width, squeezed):
+        super().__init__()
+        self.fc1 = nn.Conv2d(width, squeezed, 1)
+        self.fc2 = nn.Conv2d(squeezed, width, 1)
+
+    def forward(self, x):
+        gate = self.fc2(nn.functional.relu(self.fc1(x.mean((2, 3), keepdim=True))))
+        return x * nn.functional.hardsigmoid(gate)
+
+
+class _V3Block(nn.Module):
+    def __init__(self, source, kernel, inner, width, squeezed, act, step):
+        super().__init__()
+        layers = [] if inner == source else [_normed(source, inner, 1, act)]
+        layers.append(_normed(inner, inner, kernel, act, step, groups=inner))
+        if squeezed:
+            layers.append(_SqueezeExcitation(inner, squeezed))
+        self.block = nn.Sequential(*layers, _normed(inner, width, 1, None))
+        self.residual = step == 1 and source == width
+
+    def forward(self, x):
+        return x + self.block(x) if self.residual else self.block(x)
+
+
+class MobileNetV3Small(nn.Module):
+    """Under torchvision's names."""
+
+    def __init__(self, classes, dropout):
+        super().__init__()
+        layers, source = [_normed(3, 16, 3, nn.Hardswish, 2)], 16
+        for kernel, inner, width, squeezed, act, step in [
+                (3, 16, 16, 8, nn.ReLU, 2), (3, 72, 24, 0, nn.ReLU, 2),
+                (3, 88, 24, 0, nn.ReLU, 1), (5, 96, 40, 24, nn.Hardswish, 2),
+                (5, 240, 40, 64, nn.Hardswish, 1), (5, 240, 40, 64, nn.Hardswish, 1),
+                (5, 120, 48, 32, nn.Hardswish, 1), (5, 144, 48, 40, nn.Hardswish, 1),
+                (5, 288, 96, 72, nn.Hardswish, 2), (5, 576, 96, 144, nn.Hardswish, 1),
+                (5, 576, 96, 144, nn.Hardswish, 1)]:
+            layers.append(_V3Block(source, kernel, inner, width, squeezed, act, step))
+            source = width
+        self.features = nn.Sequential(*layers, _normed(source, 576, 1, nn.Hardswish))
+        self.classifier = nn.Sequential(nn.Linear(576, 1024), nn.Hardswish(),
+                                        nn.Dropout(dropout), nn.Linear(1024, classes))
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
 def cnn2(classes=10, dropout=True):
     return _sequential(
         ("conv1", nn.Conv2d(3, 32, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2),
@@ -295,10 +349,14 @@ def mobilenet_v2(classes=10, dropout=True):
     return MobileNetV2(classes, 0.2 if dropout else 0.0)
 
 
+def mobilenet_v3_small(classes=10, dropout=True):
+    return MobileNetV3Small(classes, 0.2 if dropout else 0.0)
+
+
 MODELS = {"lenet5": lenet5, "cnn1": cnn1, "cnn2": cnn2, "mlp6": mlp6, "vgg11": vgg11,
           "fastnet": fastnet, "fastnet_small": fastnet_small,
           "resnet18_cifar": resnet18_cifar, "resnet18": resnet18, "resnet50": resnet50,
-          "mobilenet_v2": mobilenet_v2,
+          "mobilenet_v2": mobilenet_v2, "mobilenet_v3_small": mobilenet_v3_small,
           "vit_cifar": _vit(4, 128, 6, 4, 32), "vit_ti_16": _vit(16, 192, 12, 3, 224),
           "vit_s_16": _vit(16, 384, 12, 6, 224), "vit_b_16": _vit(16, 768, 12, 12, 224),
           "vit_b_32": _vit(32, 768, 12, 12, 224)}
@@ -308,7 +366,8 @@ INPUTS = {"lenet5": (1, 28, 28), "cnn1": (1, 28, 28), "cnn2": (3, 32, 32),
           "fastnet_small": (3, 32, 32),
           "resnet18_cifar": (3, 32, 32),
           "resnet18": (3, 224, 224), "resnet50": (3, 224, 224),
-          "mobilenet_v2": (3, 224, 224), "vit_cifar": (3, 32, 32),
+          "mobilenet_v2": (3, 224, 224), "mobilenet_v3_small": (3, 224, 224),
+          "vit_cifar": (3, 32, 32),
           "vit_ti_16": (3, 224, 224), "vit_s_16": (3, 224, 224), "vit_b_16": (3, 224, 224),
           "vit_b_32": (3, 224, 224)}
 

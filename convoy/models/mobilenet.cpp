@@ -2,6 +2,9 @@
 
 #include "convoy/models/mobilenet.h"
 
+#include <algorithm>
+
+#include "convoy/network/layers/add.h"
 #include "convoy/network/layers/average_pool.h"
 #include "convoy/network/layers/batch_norm.h"
 #include "convoy/network/layers/convolution.h"
@@ -9,11 +12,13 @@
 #include "convoy/network/layers/flatten.h"
 #include "convoy/network/layers/linear.h"
 #include "convoy/network/layers/point/activations.h"
+#include "convoy/network/layers/point/multiply.h"
+#include "convoy/network/layers/relu.h"
 
 namespace convoy {
 namespace {
 
-/// Blocks of one width.
+/// Blocks of MobileNetV2 of one width.
 struct BlockGroup {
   int expansion;  // of their inner channels
   int channels;
@@ -31,16 +36,19 @@ struct Filter {
   int channels, kernel, stride, groups;
 };
 
+Convolution convolution(const std::string& name, const Filter& filter) {
+  return {.name = name + ".0",
+          .channels = filter.channels,
+          .kernel = filter.kernel,
+          .stride = filter.stride,
+          .padding = filter.kernel / 2,
+          .bias = false,
+          .groups = filter.groups};
+}
+
 /// A convolution, its norm and a ReLU6.
 Sequential clipped(const std::string& name, const Filter& filter) {
-  return {Convolution{.name = name + ".0",
-                      .channels = filter.channels,
-                      .kernel = filter.kernel,
-                      .stride = filter.stride,
-                      .padding = filter.kernel / 2,
-                      .bias = false,
-                      .groups = filter.groups},
-          BatchNorm{name + ".1"}, Clip{.min = 0, .max = 6}};
+  return {convolution(name, filter), BatchNorm{name + ".1"}, Clip{.min = 0, .max = 6}};
 }
 
 void append(Sequential& all, const Sequential& more) {
@@ -78,10 +86,82 @@ void add_block(Model& model, const Sequential& body, bool residual) {
   model.end_block();
 }
 
+/// A block of MobileNetV3.
+struct Bottleneck {
+  int kernel;  // of the depthwise convolution
+  int inner;   // channels of it
+  int channels;
+  bool squeeze;
+  bool swish;  // or ReLUs
+  int stride;
+};
+
+constexpr Bottleneck kSmallBottlenecks[] = {
+    {3, 16, 16, true, false, 2},  {3, 72, 24, false, false, 2},
+    {3, 88, 24, false, false, 1}, {5, 96, 40, true, true, 2},
+    {5, 240, 40, true, true, 1},  {5, 240, 40, true, true, 1},
+    {5, 120, 48, true, true, 1},  {5, 144, 48, true, true, 1},
+    {5, 288, 96, true, true, 2},  {5, 576, 96, true, true, 1},
+    {5, 576, 96, true, true, 1}};
+constexpr int kSmallFirst = 16, kSmallLast = 576, kSmallFeatures = 1024;
+
+enum class Nonlinearity { none, relu, hard_swish };
+
+/// A convolution, its norm with V3's constants, and what follows.
+void add_normed(Model& model, const std::string& name, const Filter& filter,
+                Nonlinearity nonlinearity) {
+  model.add(convolution(name, filter));
+  model.add(BatchNorm{.name = name + ".1", .epsilon = 0.001f, .momentum = 0.01f});
+  if (nonlinearity == Nonlinearity::relu) model.add(Relu{});
+  if (nonlinearity == Nonlinearity::hard_swish) model.add(HardSwish{});
+}
+
+/// A quarter of the channels, rounded to a multiple of eight and not by more than a tenth
+/// down.
+int squeezed(int channels) {
+  const int quarter = channels / 4;
+  const int rounded = std::max(8, (quarter + 4) / 8 * 8);
+  return 10 * rounded < 9 * quarter ? rounded + 8 : rounded;
+}
+
+/// Squeeze and excitation: multiplies every channel by a number between 0 and 1, which
+/// two small layers make of the means of all channels.
+void add_squeeze(Model& model, const std::string& name, int channels) {
+  const LayerIndex src = model.last();
+  model.add(AveragePool{});
+  model.add(Convolution{.name = name + ".fc1", .channels = squeezed(channels)});
+  model.add(Relu{});
+  model.add(Convolution{.name = name + ".fc2", .channels = channels});
+  const LayerIndex gate = model.add(HardSigmoid{});
+  model.add(Multiply{}, {src, gate});
+}
+
+/// More channels, a depthwise convolution, squeeze and excitation, and fewer channels.
+void add_bottleneck(Model& model, const std::string& name, int src_channels,
+                    const Bottleneck& block) {
+  const LayerIndex src = model.last();
+  const Nonlinearity nonlinearity =
+      block.swish ? Nonlinearity::hard_swish : Nonlinearity::relu;
+  int number = 0;
+  const auto next = [&] { return name + ".block." + std::to_string(number++); };
+  model.begin_block();
+  if (block.inner != src_channels) {
+    add_normed(model, next(), {block.inner, 1, 1, 1}, nonlinearity);
+  }
+  add_normed(model, next(), {block.inner, block.kernel, block.stride, block.inner},
+             nonlinearity);
+  if (block.squeeze) add_squeeze(model, next(), block.inner);
+  add_normed(model, next(), {block.channels, 1, 1, 1}, Nonlinearity::none);
+  if (block.stride == 1 && src_channels == block.channels) {
+    model.add(Add{}, {model.last(), src});
+  }
+  model.end_block();
+}
+
 }  // namespace
 
 Model mobilenet_v2(Shape input, int classes) {
-  Model model("mobilenet_v2", input, {}, WeightInit::kaiming_fan_out);
+  Model model("mobilenet_v2", input, {}, WeightInit::mobilenet);
   int number = 0, channels = kFirstChannels;
   const auto next = [&] { return "features." + std::to_string(number++); };
   add_all(model, clipped(next(), {channels, 3, 2, 1}));
@@ -98,6 +178,25 @@ Model mobilenet_v2(Shape input, int classes) {
   model.add(Flatten{});
   model.add(Dropout{0.2f});
   model.add(Linear{"classifier.1", classes});
+  return model;
+}
+
+Model mobilenet_v3_small(Shape input, int classes) {
+  Model model("mobilenet_v3_small", input, {}, WeightInit::mobilenet);
+  int number = 0, channels = kSmallFirst;
+  const auto next = [&] { return "features." + std::to_string(number++); };
+  add_normed(model, next(), {channels, 3, 2, 1}, Nonlinearity::hard_swish);
+  for (const Bottleneck& block : kSmallBottlenecks) {
+    add_bottleneck(model, next(), channels, block);
+    channels = block.channels;
+  }
+  add_normed(model, next(), {kSmallLast, 1, 1, 1}, Nonlinearity::hard_swish);
+  model.add(AveragePool{});
+  model.add(Flatten{});
+  model.add(Linear{"classifier.0", kSmallFeatures});
+  model.add(HardSwish{});
+  model.add(Dropout{0.2f});
+  model.add(Linear{"classifier.3", classes});
   return model;
 }
 

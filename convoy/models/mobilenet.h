@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MobileNetV2, under torchvision's names.
+// MobileNetV2 and MobileNetV3-Small, under torchvision's names.
 
 #pragma once
 
@@ -10,5 +10,8 @@ namespace convoy {
 
 /// Of width 1.0.
 Model mobilenet_v2(Shape input, int classes);
+
+/// Its blocks have squeeze and excitation, and hard-swish.
+Model mobilenet_v3_small(Shape input, int classes);
 
 }  // namespace convoy

@@ -159,6 +159,10 @@ const ModelEntry kEntries[] = {
     {"vit_b_16", "timm's vit_base_patch16_224", {3, 224, 224}, vit_b_16},
     {"vit_b_32", "timm's vit_base_patch32_224", {3, 224, 224}, vit_b_32},
     {"mobilenet_v2", "torchvision's MobileNetV2", {3, 224, 224}, mobilenet_v2},
+    {"mobilenet_v3_small",
+     "torchvision's MobileNetV3-Small",
+     {3, 224, 224},
+     mobilenet_v3_small},
 };
 
 }  // namespace

@@ -39,8 +39,10 @@ enum class WeightInit {
   uniform,          // PyTorch's default: within 1 / sqrt(inputs of one output)
   kaiming_fan_out,  // torchvision's ResNets: convolutions normal, of variance
                     // 2 / (outputs of one input)
-  dirac,  // uniform, but the first filters of 3x3 convolutions pass inputs through
-  timm    // timm's transformers: linear weights normal, of deviation 0.02
+  dirac,     // uniform, but the first filters of 3x3 convolutions pass inputs through
+  timm,      // timm's transformers: linear weights normal, of deviation 0.02
+  mobilenet  // torchvision's MobileNets: as kaiming_fan_out, linear weights normal, of
+             // deviation 0.01, and all biases zero
 };
 
 /// What `network.winograd` allows: any form, only the most exact ones, or none.
@@ -90,6 +92,7 @@ struct TensorSpec {
   std::vector<std::size_t> shape;
   Role role;
   Initialization init{};
+  float momentum = 0;  // of running statistics
 
   std::size_t size() const;
 };

@@ -176,11 +176,14 @@ void Microbatches::backward_microbatch(const Step& step, FlatBuffer& gradients,
 }
 
 void update_running_stats(const Layout& statistics, std::span<const float> sum,
-                          std::size_t microbatches, FlatBuffer& running, float rate) {
+                          std::size_t microbatches, FlatBuffer& running,
+                          std::optional<float> momentum) {
   check(running.size() == sum.size(), "statistics fit the network");
   const double part = 1.0 / static_cast<double>(microbatches);
-  for (const Range& range : statistics.trained()) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
+  for (const Segment& segment : statistics.segments()) {
+    if (!segment.trained) continue;
+    const float rate = momentum.value_or(segment.momentum);
+    for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
       const auto mean = static_cast<float>(sum[i] * part);
       running.data()[i] += rate * (mean - running.data()[i]);
     }
@@ -188,10 +191,10 @@ void update_running_stats(const Layout& statistics, std::span<const float> sum,
 }
 
 void Microbatches::update_running_stats(std::size_t batch, FlatBuffer& running,
-                                        float rate) const {
+                                        std::optional<float> momentum) const {
   convoy::update_running_stats(network_.statistics_layout(),
                                partials_.back().statistics.numbers(),
-                               std::min(batch, part_.microbatches), running, rate);
+                               std::min(batch, part_.microbatches), running, momentum);
 }
 
 /// right = left + right, elementwise.

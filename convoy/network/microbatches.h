@@ -26,10 +26,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "convoy/network/layers/batch_norm.h"
 #include "convoy/network/network.h"
 #include "convoy/params/microbatch_part.h"
 #include "convoy/params/partial_sums.h"
@@ -47,10 +47,11 @@ struct BatchShare {
 };
 
 /// Updates running statistics by the mean of the statistics of `microbatches`
-/// micro-batches, given their sum. Frozen ones stay as they are.
+/// micro-batches, given their sum. It weighs as much as `momentum` says or, without it,
+/// as each layer's own. Frozen statistics stay as they are.
 void update_running_stats(const Layout& statistics, std::span<const float> sum,
                           std::size_t microbatches, FlatBuffer& running,
-                          float rate = kStatisticsRate);
+                          std::optional<float> momentum = {});
 
 class Microbatches {
  public:
@@ -79,7 +80,7 @@ class Microbatches {
   /// Updates the running statistics by the mean over all micro-batches of a batch.
   /// Requires: batch_stats().whole() is the sum over all of them.
   void update_running_stats(std::size_t batch, FlatBuffer& running,
-                            float rate = kStatisticsRate) const;
+                            std::optional<float> momentum = {}) const;
 
   /// Memory of all gradients.
   std::size_t gradient_bytes() const {

@@ -118,7 +118,7 @@ void add_tensors(const std::vector<TensorSpec>& tensors, LayoutBuilder& builder,
                  std::set<std::string>& known) {
   for (const TensorSpec& tensor : tensors) {
     if (!known.insert(tensor.name).second) continue;  // shared with a layer before
-    builder.add(tensor.name, tensor.shape, tensor.role, tensor.init);
+    builder.add(tensor.name, tensor.shape, tensor.role, tensor.init, tensor.momentum);
   }
 }
 

@@ -88,7 +88,7 @@ UnitId LayoutBuilder::begin_unit() {
 }
 
 SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape, Role role,
-                             Initialization init) {
+                             Initialization init, float momentum) {
   check(!layout_.units_.empty(), "a segment belongs to a unit");
   check(std::ranges::none_of(layout_.segments_,
                              [&](const Segment& other) { return other.name == name; }),
@@ -97,7 +97,7 @@ SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape, R
       std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   const Range range = {layout_.size_, layout_.size_ + size};
   layout_.segments_.push_back({std::move(name), std::move(shape), range,
-                               UnitId{layout_.units_.size() - 1}, role, init});
+                               UnitId{layout_.units_.size() - 1}, role, init, momentum});
   layout_.size_ = layout_.units_.back().end = range.end;
   return SegmentId{layout_.segments_.size() - 1};
 }

@@ -47,6 +47,7 @@ struct Segment {
   UnitId unit;
   Role role;
   Initialization init{};  // of its first values
+  float momentum = 0;     // of running statistics: how much a batch's weigh in them
   bool trained = true;    // false: frozen, its values do not change
 };
 
@@ -111,7 +112,7 @@ class LayoutBuilder {
   /// Adds a segment to the current unit.
   /// Requires: no other segment has this name.
   SegmentId add(std::string name, std::vector<std::size_t> shape, Role role,
-                Initialization init = {});
+                Initialization init = {}, float momentum = 0);
 
   Layout build() &&;
 

@@ -14,6 +14,7 @@
 #include "convoy/monitor/model_graph.h"
 #include "convoy/system/temporary_folder.h"
 #include "tests/apps/convoy_process.h"
+#include "tests/bootstrap_folder.h"
 
 namespace convoy {
 namespace {
@@ -21,15 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Where script/bootstrap puts what it installs.
-fs::path modules_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const fs::path base = cache != nullptr && *cache != '\0'
-                            ? fs::path(cache)
-                            : fs::path(home == nullptr ? "" : home) / ".cache";
-  return base / "convoy" / "tfrecord";
-}
+fs::path modules_folder() { return bootstrap_folder("tfrecord"); }
 
 class NpmReader : public testing::Test {
  protected:

@@ -322,9 +322,7 @@ class Gradient : public testing::TestWithParam<GradientCase> {
             << segment.name << ", element " << i - segment.range.begin;
       }
     }
-    const std::vector<bool> padding = padding_of(layout_);
-    for (std::size_t i = 0; i < padding.size(); ++i) {
-      if (!padding[i]) continue;
+    for (const std::size_t i : padding_of(layout_)) {
       EXPECT_EQ(gradients.data()[i], 0.0f) << "padding at " << i;
     }
   }

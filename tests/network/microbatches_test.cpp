@@ -178,10 +178,8 @@ TEST_P(MicrobatchesOf, LeavePaddingZeroStepAfterStep) {
     microbatches.run(trial.batch.samples(), trial.values, kBatchKey, trial.nobody);
   }
 
-  const std::vector<bool> padding = padding_of(trial.layout);
-  for (std::size_t i = 0; i < padding.size(); ++i) {
-    ASSERT_TRUE(!padding[i] || microbatches.gradients().whole().data()[i] == 0)
-        << "element " << i;
+  for (const std::size_t i : padding_of(trial.layout)) {
+    ASSERT_EQ(microbatches.gradients().whole().data()[i], 0) << "element " << i;
   }
 }
 

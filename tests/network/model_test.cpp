@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
                     ParameterCase{"resnet18_cifar", 11'220'132, 100},
                     ParameterCase{"resnet18", 11'689'512, 1000},
                     ParameterCase{"resnet50", 25'557'032, 1000},
-                    ParameterCase{"mobilenet_v2", 3'504'872, 1000}),
+                    ParameterCase{"mobilenet_v2", 3'504'872, 1000},
+                    ParameterCase{"mobilenet_v3_small", 2'542'856, 1000}),
     [](const auto& info) {
       return info.param.model + "For" + std::to_string(info.param.classes);
     });
@@ -242,6 +243,50 @@ TEST(Initialize, DrawsUniformlyWithinPyTorchsBounds) {
   }
 }
 
+/// Mean and standard deviation.
+struct Spread {
+  double mean, deviation;
+};
+Spread spread_of(std::span<const float> values) {
+  double sum = 0, squares = 0;
+  for (const float value : values) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const auto count = static_cast<double>(values.size());
+  const double mean = sum / count;
+  return {mean, std::sqrt(squares / count - mean * mean)};
+}
+
+class FirstValuesOf : public testing::TestWithParam<std::string> {};
+
+/// As torchvision's: convolutions normal with variance 2 / (channels of the output x
+/// taps), linear layers with deviation 0.01, no biases.
+TEST_P(FirstValuesOf, AreTorchvisions) {
+  const Layout layout = build_layout(make_model(GetParam(), {3, 32, 32}, 1000));
+  FlatBuffer values(layout);
+
+  initialize(layout, /*seed=*/1, values);
+
+  for (const Segment& segment : layout.segments()) {
+    const Spread spread = spread_of(values.view(segment.range));
+    double mean = segment.role == Role::norm_scale ? 1 : 0, deviation = 0;
+    if (segment.shape.size() == 2) deviation = 0.01;
+    if (segment.shape.size() == 4) {
+      deviation =
+          std::sqrt(2.0 / static_cast<double>(segment.shape[0] * segment.shape[2] *
+                                              segment.shape[3]));
+    }
+    const double error = 4 * deviation / std::sqrt(segment.range.size());
+    EXPECT_NEAR(spread.mean, mean, error) << segment.name;
+    EXPECT_NEAR(spread.deviation, deviation, error) << segment.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(MobileNets, FirstValuesOf,
+                         testing::Values("mobilenet_v2", "mobilenet_v3_small"),
+                         [](const auto& info) { return info.param; });
+
 TEST(Initialize, DependsOnTheSeedAlone) {
   const Model model = odd_model();
   const Layout tight = build_layout(model, 1), loose = build_layout(model, 64);
@@ -264,9 +309,8 @@ TEST(Initialize, LeavesPaddingZero) {
 
   initialize(layout, /*seed=*/1, values);
 
-  const std::vector<bool> padding = padding_of(layout);
-  for (std::size_t i = 0; i < padding.size(); ++i) {
-    EXPECT_TRUE(!padding[i] || values.data()[i] == 0) << "element " << i;
+  for (const std::size_t i : padding_of(layout)) {
+    EXPECT_EQ(values.data()[i], 0) << "element " << i;
   }
 }
 

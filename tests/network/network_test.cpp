@@ -116,9 +116,8 @@ TEST_P(NetworkOf, LeavesPaddingOfGradientsZero) {
   trial.forward(trial.nobody);
   trial.backward(trial.nobody);
 
-  const std::vector<bool> padding = padding_of(trial.layout);
-  for (std::size_t i = 0; i < padding.size(); ++i) {
-    ASSERT_TRUE(!padding[i] || trial.gradients.data()[i] == 0) << "element " << i;
+  for (const std::size_t i : padding_of(trial.layout)) {
+    ASSERT_EQ(trial.gradients.data()[i], 0) << "element " << i;
   }
 }
 

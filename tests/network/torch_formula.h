@@ -61,14 +61,18 @@ inline void torch_fill(const Layout& layout, FlatBuffer& values) {
   }
 }
 
+inline double norm_of(std::span<const float> numbers) {
+  double squares = 0;
+  for (const float value : numbers) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares);
+}
+
 /// Holds numbers to what describe() of the script says of PyTorch's: their norm and some
 /// of them, relative to the norm.
 inline void expect_described(const nlohmann::json& expected, std::span<const float> found,
                              double tolerance, const std::string& name) {
-  double squares = 0;
-  for (const float value : found) squares += static_cast<double>(value) * value;
   const double norm = expected["norm"];
-  EXPECT_NEAR(std::sqrt(squares), norm, tolerance * norm) << name;
+  EXPECT_NEAR(norm_of(found), norm, tolerance * norm) << name;
   const double scale = norm / std::sqrt(static_cast<double>(found.size()));
   for (std::size_t i = 0; i < expected["elements"].size(); ++i) {
     const double element = expected["elements"][i];

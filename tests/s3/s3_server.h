@@ -20,6 +20,7 @@
 #include "convoy/s3/options.h"
 #include "convoy/system/temporary_folder.h"
 #include "test_places.h"
+#include "tests/bootstrap_folder.h"
 
 namespace convoy {
 
@@ -68,15 +69,7 @@ class S3Server {
   }
 
  private:
-  static std::string modules_folder() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    const std::filesystem::path base =
-        cache != nullptr && *cache != '\0'
-            ? std::filesystem::path(cache)
-            : std::filesystem::path(home == nullptr ? "" : home) / ".cache";
-    return base / "convoy" / "s3rver";
-  }
+  static std::string modules_folder() { return bootstrap_folder("s3rver"); }
 
   [[noreturn]] void serve(const std::string& modules, const std::string& key,
                           const std::string& certificate, int output) const {

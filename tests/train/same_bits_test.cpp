@@ -17,6 +17,7 @@
 #include "convoy/train/trainer.h"
 #include "tests/comm/thread_ranks.h"
 #include "tests/ps/served_job.h"
+#include "tests/train/small_settings.h"
 
 namespace convoy {
 namespace {
@@ -47,24 +48,19 @@ void add_fine_tuning(const std::string& freeze, Settings& settings) {
   settings.optimizer.layer_decay = 0.9;
 }
 
-/// Two epochs of three steps, the last of which leaves a micro-batch without samples.
+/// Two epochs of three steps, or one of two, the last of which leaves a micro-batch
+/// without samples.
 Settings settings_of(const Case& run) {
-  Settings settings;
+  const bool large = run.model == "vgg11";
+  Settings settings = small_settings(large ? 19 : 35, 9, 16, run.threads);
   settings.model.name = run.model;
-  settings.data.name = "synthetic";
-  settings.data.synthetic.channels = run.model == "vgg11" ? 3 : 1;
-  settings.data.synthetic.height = run.model == "vgg11" ? 32 : 28;
-  settings.data.synthetic.width = settings.data.synthetic.height;
-  settings.data.synthetic.train_count = 35;
+  set_small_images(run.model, settings);
   settings.data.partition = find_choice<PartitionChoice>(run.partition).value();
-  settings.data.synthetic.test_count = 9;
-  settings.train.batch_size = 16;
-  settings.train.epochs = run.model == "vgg11" ? 1 : 2;
+  settings.train.epochs = large ? 1 : 2;
   settings.train.microbatches = run.microbatches;
   settings.train.augment = AugmentChoice::crop_flip;
   settings.strategy.name = find_choice<StrategyChoice>(run.strategy).value();
   settings.ddp.bucket_mb = 0.1;  // so that there are several
-  settings.cluster.threads = run.threads;
   if (run.recipe) add_recipe(settings);
   if (!run.freeze.empty()) add_fine_tuning(run.freeze, settings);
   return settings;
@@ -123,7 +119,7 @@ TEST_P(EndsAtTheSameBits, AsOneRankAlone) {
 // As where machines have different processors.
 TEST(EndsAtTheSameBitsAsOneRankAlone, WithOtherKernelsOnEachRank) {
   const StopRequest stop;
-  for (const char* model : {"lenet5", "vgg11"}) {
+  for (const char* model : {"lenet5", "vgg11", "vit_cifar", "mobilenet_v3_small"}) {
     const Case run = {.model = model, .strategy = "ddp", .ranks = 2};
     const Ending& expected = alone(run, stop);
 
@@ -178,12 +174,16 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& strategy : strategy_names()) {
     if (is_for_one_rank(strategy)) continue;
-    for (const char* model : {"lenet5", "cnn1", "vgg11"}) {
+    for (const char* model : {"lenet5", "vit_cifar", "mobilenet_v3_small"}) {
       for (const int ranks : {1, 2, 3, 4}) {
         for (const int threads : {1, 2}) {
           cases.push_back({model, strategy, ranks, threads});
         }
       }
+    }
+    for (const char* model : {"cnn1", "vgg11"}) {
+      cases.push_back({model, strategy, /*ranks=*/2, /*threads=*/2});
+      cases.push_back({model, strategy, /*ranks=*/4, /*threads=*/1});
     }
     for (const int ranks : {1, 2, 3, 4}) {
       for (const int threads : {1, 2}) {
@@ -264,6 +264,11 @@ std::vector<ServedCase> served_cases() {
           cases.push_back({{model, "ps_sync", workers, 1, microbatches}, servers});
         }
       }
+    }
+  }
+  for (const char* model : {"vit_cifar", "mobilenet_v3_small"}) {
+    for (const int workers : {2, 3, 4}) {
+      cases.push_back({{model, "ps_sync", workers, 1 + workers % 2}, 1 + workers % 2});
     }
   }
   for (const int workers : {1, 2, 3, 4}) {

@@ -30,8 +30,9 @@ namespace {
 constexpr std::size_t kScale = 0, kShift = 1;
 constexpr std::size_t kMean = 0, kVariance = 1;
 
-/// What the stage includes besides the normalisation.
+/// The normalisation, and what the stage includes besides.
 struct BatchNormOptions {
+  float epsilon;
   bool relu = false;
   bool residual = false;  // the second source
   int pool = 0;           // window and stride of the pool that follows; 0: none
@@ -145,7 +146,7 @@ BatchNormStage::Moments BatchNormStage::running(const Pass& pass,
                                                 std::size_t channel) const {
   const float variance = pass.statistics[kVariance].running[channel];
   return {pass.statistics[kMean].running[channel],
-          1.0f / std::sqrt(variance + kNormEpsilon)};
+          1.0f / std::sqrt(variance + options_.epsilon)};
 }
 
 /// At least one: a micro-batch may have no samples, and then all sums are zero.
@@ -178,7 +179,7 @@ BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* s
   // One number has no unbiased variance: it counts as none.
   pass.statistics[kVariance].batch[channel] =
       static_cast<float>(variance * count / std::max(1.0, count - 1));
-  return {mean, static_cast<float>(1.0 / std::sqrt(variance + kNormEpsilon))};
+  return {mean, static_cast<float>(1.0 / std::sqrt(variance + options_.epsilon))};
 }
 
 void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t channel,
@@ -354,7 +355,9 @@ class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
                                            const LayerContext& context) {
     const auto channels = static_cast<std::size_t>(context.first().channels);
     const auto tensor = [&](const char* name, Role role, Initialization init) {
-      return TensorSpec{layer.name + name, {channels}, role, init};
+      const bool follows = role == Role::mean || role == Role::variance;
+      return TensorSpec{
+          layer.name + name, {channels}, role, init, follows ? layer.momentum : 0};
     };
     return {
         .dst = context.first(),
@@ -382,14 +385,16 @@ class BatchNormKind final : public KindOf<BatchNorm, BatchNormKind> {
     const auto* pool = spec.joined<MaxPool>();
     return std::make_unique<BatchNormStage>(
         context,
-        BatchNormOptions{.relu = spec.joined<Relu>() != nullptr,
+        BatchNormOptions{.epsilon = spec.options<BatchNorm>().epsilon,
+                         .relu = spec.joined<Relu>() != nullptr,
                          .residual = spec.joined<Add>() != nullptr,
                          .pool = pool == nullptr ? 0 : pool->window.height},
         spec.src[0]);
   }
   std::vector<LayerExample> examples() const override {
     return {{"OfImages", BatchNorm{"bn"}, {{3, 5, 4}}},
-            {"OfTokens", BatchNorm{"bn"}, {{7, 1, 1, 5}}}};
+            {"OfTokens", BatchNorm{"bn"}, {{7, 1, 1, 5}}},
+            {"WithALargeEpsilon", BatchNorm{"bn", 0.25f, 0.01f}, {{3, 5, 4}}}};
   }
 };
 

@@ -8,16 +8,19 @@
 
 namespace convoy {
 
-inline constexpr float kNormEpsilon = 1e-5f;
-inline constexpr float kStatisticsRate = 0.1f;
-
 /// Batch normalisation with PyTorch's conventions: it normalises with the batch's mean
 /// and biased variance in training, with running ones in evaluation, and follows the
-/// batch's mean and unbiased variance with the weight kStatisticsRate.
+/// batch's mean and unbiased variance with the weight `momentum`.
 struct BatchNorm {
   std::string name{};
+  float epsilon = 1e-5f;  // added to the variance
+  float momentum = 0.1f;
 
-  static auto fields() { return std::tuple{Field{"name", &BatchNorm::name}}; }
+  static auto fields() {
+    return std::tuple{Field{"name", &BatchNorm::name},
+                      Field{"epsilon", &BatchNorm::epsilon},
+                      Field{"momentum", &BatchNorm::momentum}};
+  }
 };
 
 }  // namespace convoy

@@ -25,6 +25,7 @@ Initialization convolution_init(WeightInit init, std::size_t inputs,
   const float bound = 1.0f / std::sqrt(static_cast<float>(inputs));
   switch (init) {
     case WeightInit::kaiming_fan_out:
+    case WeightInit::mobilenet:
       return Initialization::normal(
           std::sqrt(2.0f / static_cast<float>(outputs_of_one_input)));
     case WeightInit::dirac:
@@ -32,6 +33,11 @@ Initialization convolution_init(WeightInit init, std::size_t inputs,
     default:
       return Initialization::uniform(bound);
   }
+}
+
+Initialization convolution_bias_init(WeightInit init, std::size_t inputs) {
+  if (init == WeightInit::mobilenet) return Initialization::zeros();
+  return Initialization::uniform(1.0f / std::sqrt(static_cast<float>(inputs)));
 }
 
 void refuse_groups(const Convolution& layer, Shape src) {
@@ -141,9 +147,10 @@ class ConvolutionKind final : public KindOf<Convolution, ConvolutionKind> {
          Role::weight,
          convolution_init(context.weight_init, taps, outputs * high * wide)});
     if (layer.bias) {
-      const float bound = 1.0f / std::sqrt(static_cast<float>(taps));
-      result.parameters.push_back(
-          {layer.name + ".bias", {outputs}, Role::bias, Initialization::uniform(bound)});
+      result.parameters.push_back({layer.name + ".bias",
+                                   {outputs},
+                                   Role::bias,
+                                   convolution_bias_init(context.weight_init, taps)});
     }
     result.flops = 2 * taps * result.dst.size();
     if (const auto form = choose_form(context.winograd, layer, src)) {

@@ -280,6 +280,21 @@ void LinearStage::weights_to_tiles(const Pass& pass, const RowBlock& block, int 
   }
 }
 
+struct LinearInit {
+  Initialization weight, bias;
+};
+
+LinearInit linear_init(const Linear& layer, WeightInit init, std::size_t inputs) {
+  const auto normal = [](float deviation) {
+    return LinearInit{Initialization::normal(deviation), Initialization::zeros()};
+  };
+  if (init == WeightInit::timm && layer.kernel.empty()) return normal(0.02f);
+  if (init == WeightInit::mobilenet) return normal(0.01f);
+  const auto uniform =
+      Initialization::uniform(1.0f / std::sqrt(static_cast<float>(inputs)));
+  return {uniform, uniform};
+}
+
 class LinearKind final : public KindOf<Linear, LinearKind> {
  public:
   LinearKind()
@@ -300,18 +315,13 @@ class LinearKind final : public KindOf<Linear, LinearKind> {
     const Shape src = context.first();
     const std::size_t inputs = src.features();
     const auto outputs = static_cast<std::size_t>(layer.features);
-    const bool timm = context.weight_init == WeightInit::timm && layer.kernel.empty();
-    const float bound = 1.0f / std::sqrt(static_cast<float>(inputs));
+    const LinearInit init = linear_init(layer, context.weight_init, inputs);
     LayerDescription result{.dst = {layer.features, 1, 1, src.rows}};
     result.parameters.push_back(
-        {layer.name + ".weight", weight_shape(layer, inputs), Role::weight,
-         timm ? Initialization::normal(0.02f) : Initialization::uniform(bound)});
+        {layer.name + ".weight", weight_shape(layer, inputs), Role::weight, init.weight});
     if (layer.bias) {
       result.parameters.push_back(
-          {layer.name + ".bias",
-           {outputs},
-           Role::bias,
-           timm ? Initialization::zeros() : Initialization::uniform(bound)});
+          {layer.name + ".bias", {outputs}, Role::bias, init.bias});
     }
     result.flops = 2 * inputs * outputs * static_cast<std::size_t>(src.rows);
     return result;

@@ -10,7 +10,7 @@ namespace convoy {
 namespace {
 
 /// Normalises one channel over all rows and pixels.
-void normalize(const DoubleArguments& of, int c, DoubleBatch& batch) {
+void normalize(const DoubleArguments& of, int c, double epsilon, DoubleBatch& batch) {
   const Shape shape = batch.shape;
   const auto count = static_cast<double>(batch.rows() * shape.pixels());
   const auto for_all = [&](const auto& work) {
@@ -22,17 +22,16 @@ void normalize(const DoubleArguments& of, int c, DoubleBatch& batch) {
   for_all([&](double value) { sum += value; });
   const double mean = sum / count;
   for_all([&](double value) { squares += (value - mean) * (value - mean); });
-  const double scale = of.parameters[0][c] / std::sqrt(squares / count + kNormEpsilon);
+  const double scale = of.parameters[0][c] / std::sqrt(squares / count + epsilon);
   for_all([&](double& value) { value = (value - mean) * scale + of.parameters[1][c]; });
 }
 
-const DoubleLayer<BatchNorm> kBatchNorm("batch_norm",
-                                        [](const BatchNorm&, const DoubleArguments& of) {
-                                          DoubleBatch batch = of.first();
-                                          for (int c = 0; c < batch.shape.channels; ++c)
-                                            normalize(of, c, batch);
-                                          return batch;
-                                        });
+const DoubleLayer<BatchNorm> kBatchNorm("batch_norm", [](const BatchNorm& layer,
+                                                         const DoubleArguments& of) {
+  DoubleBatch batch = of.first();
+  for (int c = 0; c < batch.shape.channels; ++c) normalize(of, c, layer.epsilon, batch);
+  return batch;
+});
 
 }  // namespace
 }  // namespace convoy
