@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/network/layers/attention/attention_bias.h"
-#include "convoy/network/layers/attention/attention_stage.h"
+#include "convoy/network/layers/heads/attention_bias.h"
+#include "convoy/network/layers/heads/attention_stage.h"
 
 namespace convoy {
 namespace {

@@ -18,16 +18,16 @@
 //   dK[f][j] = sum over i of Q[f][i] dS[j][i],   dV[f][j] = sum over i of dO[f][i]
 //   D[j][i]
 
-#include "convoy/network/layers/attention/attention_stage.h"
+#include "convoy/network/layers/heads/attention_stage.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "convoy/base/random.h"
 #include "convoy/network/kernels/softmax.h"
-#include "convoy/network/layers/attention/attention_bias.h"
-#include "convoy/network/layers/attention/attention_mask.h"
-#include "convoy/network/layers/attention/token_panels.h"
+#include "convoy/network/layers/heads/attention_bias.h"
+#include "convoy/network/layers/heads/attention_mask.h"
+#include "convoy/network/layers/heads/token_panels.h"
 
 namespace convoy {
 namespace {

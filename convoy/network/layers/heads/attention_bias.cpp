@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/network/layers/attention/attention_bias.h"
+#include "convoy/network/layers/heads/attention_bias.h"
 
 #include <algorithm>
 

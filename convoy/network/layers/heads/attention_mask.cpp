@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/network/layers/attention/attention_mask.h"
+#include "convoy/network/layers/heads/attention_mask.h"
 
 #include <algorithm>
 
