@@ -111,8 +111,9 @@ class AttentionStage final : public Stage {
   std::size_t panel_floats() const { return panels_.narrow().panel; }
   std::size_t all_floats() const { return panels_.count() * panel_floats(); }
   std::size_t score_floats() const { return panels_.count() * kBlock; }
-  /// One bit per query and key, in as many floats.
-  std::size_t kept_floats() const { return panels_.count() * kPack / 2; }
+  /// One bit per query and key, in so many floats: whole cache lines, so that the scratch
+  /// memory of each thread begins with one.
+  std::size_t kept_floats() const { return round_up(panels_.count() * kPack / 2, kPack); }
   std::size_t forward_floats() const {
     return all_floats() + 2 * panels_.wide_floats() + score_floats() + panel_floats() +
            kept_floats();
