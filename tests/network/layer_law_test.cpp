@@ -71,8 +71,8 @@ std::vector<double> made_up_doubles(std::size_t count, std::uint32_t label) {
 }
 
 constexpr float kUnwritten = 99;
-constexpr RngKey kKey = {.seed = 3, .step = 7, .microbatch = 1};
-constexpr std::uint32_t kNumber = 3;
+constexpr RngKey kLawKey = {.seed = 3, .step = 7, .microbatch = 1};
+constexpr std::uint32_t kLawStage = 3;
 
 /// The rows that only fill up the last pack have no gradient.
 void expect_zeros_beyond(const std::vector<float>& packs, std::size_t samples,
@@ -140,7 +140,7 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
                                .forward = 0,
                                .backward = 1,
                                .training = true,
-                               .number = kNumber};
+                               .number = kLawStage};
     const auto stage = layer_.kind().make_stage(spec(), context);
     plan.solve();
     Arena arena(std::move(plan));
@@ -149,7 +149,7 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
               .kernels = *options.kernels,
               .arena = arena,
               .samples = samples_,
-              .key = kKey};
+              .key = kLawKey};
     Buffers buffers = fill_buffers(src, options);
     pass.parameters = buffers.parameter_views;
     pass.statistics = buffers.statistic_views;
@@ -208,8 +208,8 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
     for (const auto& numbers : parameters_)
       arguments.parameters.push_back(numbers.data());
     arguments.drawn = drawn_;
-    arguments.key = kKey;
-    arguments.number = kNumber;
+    arguments.key = kLawKey;
+    arguments.number = kLawStage;
     return double_layers().at(layer_.kind().traits().name)(layer_, arguments);
   }
 
