@@ -17,7 +17,6 @@
 #include "convoy/comm/connect.h"
 #include "convoy/events/library.h"
 #include "convoy/network/kernels/kernel_sets.h"
-#include "convoy/network/kernels/kernels.h"
 #include "convoy/system/cpu.h"
 #include "version_info.h"
 

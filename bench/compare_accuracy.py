@@ -3,11 +3,12 @@
 """Test accuracy of an experiment, trained by convoy and by PyTorch.
 
   bench/compare_accuracy.py [--experiment cifar10_resnet18] [--fraction 1] [--seeds 1]
+                            [--epochs 0] [--python FILE]
 
 Both train on the same files with the same settings, but draw their own first weights, samples
-and order, so one seed's difference says little. For experiments with plain SGD at a constant
-rate, data.normalize=all and no augmentation. With --fraction 0.05 both see that part of the
-training set: the whole takes PyTorch hours.
+and order, so one seed's difference says little. For experiments that torch_training.py knows.
+With --fraction 0.05 both see that part of the training set, with --epochs 2 both train that
+long: the whole takes PyTorch hours.
 """
 
 import argparse
@@ -35,6 +36,7 @@ def run(command, threads):
 
 def train_convoy(folder, seed, options):
     data = [f"data.root={options.data}"] if options.data else []
+    data += [f"train.epochs={options.epochs}"] if options.epochs else []
     run([CONVOY, "train", "--quiet", f"experiment={options.experiment}", f"train.seed={seed}",
          f"data.train_fraction={options.fraction}", f"cluster.threads={options.threads}",
          f"run.dir={folder}", f"run.name={seed}", *data], str(options.threads))
@@ -44,23 +46,24 @@ def train_convoy(folder, seed, options):
 
 def train_torch(folder, seed, options):
     data = ["--data", options.data] if options.data else []
-    return json.loads(run(["/usr/bin/python3", ROOT / "bench" / "torch_training.py",
+    return json.loads(run([options.python, ROOT / "bench" / "torch_training.py",
                            folder / str(seed) / "config.yaml", *data,
                            "--threads", str(options.threads)], str(options.threads)))
 
 
 def row(who, runs):
     seconds = statistics.fmean(one["seconds"] for one in runs)
-    return f"| {who} | {percent([one['accuracy'] for one in runs])} | {seconds:.0f} |"
+    each = ", ".join(f"{100 * one['accuracy']:.2f}" for one in runs)
+    return f"| {who} | {percent([one['accuracy'] for one in runs])} | {seconds:.0f} | {each} |"
 
 
 def report(ours, theirs, options):
     yield f"# Accuracy of {options.experiment}: convoy beside PyTorch {theirs[0]['torch']}"
     yield (f"\n{datetime.date.today()}, {processor()}, by `bench/compare_accuracy.py --experiment "
-           f"{options.experiment} --fraction {options.fraction} --seeds {options.seeds}`: "
-           f"{options.fraction:.0%} of the training set, {options.threads} threads.\n")
-    yield "| who | test accuracy % | seconds of training |"
-    yield "| --- | ---: | ---: |"
+           f"{options.experiment} --fraction {options.fraction} --seeds {options.seeds} "
+           f"--epochs {options.epochs}`: {options.fraction:.0%} of the training set, {options.threads} threads.\n")
+    yield "| who | test accuracy % | seconds of training | each seed |"
+    yield "| --- | ---: | ---: | --- |"
     yield row("convoy", ours)
     yield row("PyTorch", theirs)
 
@@ -70,6 +73,8 @@ def arguments():
     parser.add_argument("--experiment", default="cifar10_resnet18")
     parser.add_argument("--fraction", type=float, default=1, help="of the training set")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=0, help="0: as the experiment says")
+    parser.add_argument("--python", default="/usr/bin/python3", help="the interpreter of PyTorch")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=pathlib.Path, help="folder of train.convoy")
     parser.add_argument("--out", type=pathlib.Path, help="file for the table")

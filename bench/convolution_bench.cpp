@@ -17,7 +17,11 @@
 #include <string>
 
 #include "convoy/base/clock.h"
+#include "convoy/network/kernels/kernel_sets.h"
+#include "convoy/network/layers/convolution.h"
+#include "convoy/network/layers/relu.h"
 #include "convoy/network/stage_builder.h"
+#include "convoy/params/flat_buffer.h"
 #include "convoy/system/fma_probe.h"
 
 namespace convoy {
@@ -45,50 +49,49 @@ class Layer3x3 {
         team_(bench.threads),
         packs_(round_up(bench.batch, kPack) / kPack) {
     initialize(layout_, 1, values_);
-    const auto specs =
-        fuse_layers(model_, layout_, {.training = true, .winograd = bench.mode});
+    for (const Segment& segment : layout_.segments()) {
+      parameters_.push_back({values_.data() + segment.range.begin,
+                             gradients_.data() + segment.range.begin});
+    }
+    const auto specs = fuse_layers(model_, {.training = true, .winograd = bench.mode});
     ArenaPlan plan;
     const StageContext context{.plan = plan,
-                               .src = src,
-                               .most_packs = packs_,
+                               .most_samples = packs_ * kPack,
                                .threads = bench.threads,
                                .forward = 1,
                                .backward = 2,
                                .training = true,
                                .number = 0};
-    stage_ = make_stage(specs[0], context, layout_, Layout());
+    stage_ = specs[0].first().layer.kind().make_stage(specs[0], context);
     const auto reserve = [&](Shape shape) {
       return plan.reserve(packs_ * pack_floats(shape) * sizeof(float), {0, 3});
     };
     src_ = reserve(src), src_gradient_ = reserve(src);
-    dst_ = reserve(specs[0].dst), dst_gradient_ = reserve(specs[0].dst);
+    dst_ = reserve(specs[0].dst()), dst_gradient_ = reserve(specs[0].dst());
     plan.solve();
     arena_ = Arena(std::move(plan));
     fill(src_, packs_ * pack_floats(src));
-    fill(dst_gradient_, packs_ * pack_floats(specs[0].dst));
+    fill(dst_gradient_, packs_ * pack_floats(specs[0].dst()));
   }
 
   void measure(Times& times) {
     const Pass pass{.team = team_,
-                    .kernels = fast_kernels(),
+                    .kernels = best_kernel_set(),
                     .arena = arena_,
-                    .values = values_.data(),
-                    .gradients = gradients_.data(),
-                    .statistics = nullptr,
-                    .batch_statistics = nullptr,
                     .samples = packs_ * kPack,
-                    .packs = packs_,
-                    .key = {}};
+                    .key = {},
+                    .parameters = parameters_};
+    const Activation src = {arena_.get(src_), arena_.get(src_gradient_)};
+    const Activation source_only = {src.values, nullptr};
     const Activation dst = {arena_.get(dst_), arena_.get(dst_gradient_)};
-    times.forward =
-        std::min(times.forward,
-                 timed([&] { stage_->forward(pass, arena_.get(src_), dst.values); }));
-    times.backward = std::min(
-        times.backward, timed([&] {
-          stage_->backward(pass, {arena_.get(src_), arena_.get(src_gradient_)}, dst);
-        }));
+    times.forward = std::min(times.forward, timed([&] {
+                               stage_->forward(pass, {&src, 1}, dst);
+                             }));
+    times.backward = std::min(times.backward, timed([&] {
+                                stage_->backward(pass, {&src, 1}, dst);
+                              }));
     times.taps = std::min(times.taps, timed([&] {
-                            stage_->backward(pass, {arena_.get(src_), nullptr}, dst);
+                            stage_->backward(pass, {&source_only, 1}, dst);
                           }));
   }
 
@@ -121,6 +124,7 @@ class Layer3x3 {
   Model model_;
   Layout layout_;
   FlatBuffer values_, gradients_;
+  std::vector<ParameterView> parameters_;
   ThreadTeam team_;
   std::size_t packs_;
   Arena arena_;

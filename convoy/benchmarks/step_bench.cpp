@@ -95,7 +95,7 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const MadeUpBatch batch(batch_size, model.model.input);
 
   StepBenchResult result{.model = settings.model.name,
-                         .kernels = rig.network().kernels().name,
+                         .kernels = name_of(rig.network().kernels()),
                          .batch_size = settings.train.batch_size,
                          .threads = rig.team().threads(),
                          .microbatches = static_cast<int>(count)};

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/convolution.h"
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/pool.h"
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/weight_shares.h"
 
 namespace convoy {
@@ -61,17 +65,18 @@ ConvolutionStage::ConvolutionStage(const StageContext& context,
 }
 
 void ConvolutionStage::tile_weights(const Pass& pass) {
-  const Tiles tiles(group_.outputs, pass.kernels.tile);
+  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const Tiles tiles(group_.outputs, kernels.tile);
   const int tasks = options_.layer.groups * tiles.count;
   pass.team.run(static_cast<std::size_t>(tasks), [&](std::size_t task, int) {
     const int group = static_cast<int>(task) / tiles.count;
     const int tile = static_cast<int>(task) % tiles.count;
     const std::size_t first = output_number(group, tiles.begin(tile)) * taps_;
-    pass.kernels.rows_to_tile({.src = pass.parameters[kTaps].values + first,
-                               .src_row = taps_,
-                               .rows = tiles.size(tile),
-                               .depth = static_cast<int>(taps_),
-                               .dst = pass.arena.get(tiled_weights_) + first});
+    kernels.rows_to_tile({.src = pass.parameters[kTaps].values + first,
+                          .src_row = taps_,
+                          .rows = tiles.size(tile),
+                          .depth = static_cast<int>(taps_),
+                          .dst = pass.arena.get(tiled_weights_) + first});
   });
 }
 
@@ -80,26 +85,26 @@ void ConvolutionStage::convolve_into(const Pass& pass, const float* src, int row
   const float* bias = biases() > 0 ? pass.parameters[kTapsBias].values : nullptr;
   for (int group = 0; group < options_.layer.groups; ++group) {
     const std::size_t first = output_number(group, 0);
-    pass.kernels.convolve_row(
-        {.src = src + group * pack_floats(group_.src),
-         .src_channels = group_.src.channels,
-         .src_height = src_.height,
-         .src_width = src_.width,
-         .taps_high = axes_.rows.taps,
-         .taps_wide = axes_.columns.taps,
-         .weights = pass.arena.get(tiled_weights_) + first * taps_,
-         .bias = bias == nullptr ? nullptr : bias + first,
-         .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
-         .top = row * axes_.rows.stride - axes_.rows.padding,
-         .left = -axes_.columns.padding,
-         .stride = axes_.columns.stride,
-         .dst = dst + first * dst_channel,
-         .dst_channels = group_.outputs,
-         .columns = convolved_.width,
-         .dst_channel = dst_channel,
-         .dst_column = kPack,
-         .dilation_high = axes_.rows.dilation,
-         .dilation_wide = axes_.columns.dilation});
+    convolution_kernels(pass.kernels)
+        .row({.src = src + group * pack_floats(group_.src),
+              .src_channels = group_.src.channels,
+              .src_height = src_.height,
+              .src_width = src_.width,
+              .taps_high = axes_.rows.taps,
+              .taps_wide = axes_.columns.taps,
+              .weights = pass.arena.get(tiled_weights_) + first * taps_,
+              .bias = bias == nullptr ? nullptr : bias + first,
+              .clamp_min = options_.relu && options_.pool == 0 ? 0 : kNoClamp,
+              .top = row * axes_.rows.stride - axes_.rows.padding,
+              .left = -axes_.columns.padding,
+              .stride = axes_.columns.stride,
+              .dst = dst + first * dst_channel,
+              .dst_channels = group_.outputs,
+              .columns = convolved_.width,
+              .dst_channel = dst_channel,
+              .dst_column = kPack,
+              .dilation_high = axes_.rows.dilation,
+              .dilation_wide = axes_.columns.dilation});
   }
 }
 
@@ -112,6 +117,7 @@ void ConvolutionStage::forward(const Pass& pass, Activations src,
   const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
   const std::size_t channel_floats = row_floats * options_.pool;
   auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
 
   pass.team.run(pass.packs(src_) * height, [&](std::size_t task, int thread) {
     const std::size_t pack = task / height;
@@ -130,14 +136,14 @@ void ConvolutionStage::forward(const Pass& pass, Activations src,
     }
     for (int k = 0; k < dst_.channels; ++k) {
       const std::size_t to = result + k * dst_row * height;
-      pass.kernels.pool_row({.src = rows + k * channel_floats,
-                             .src_row = row_floats,
-                             .window = options_.pool,
-                             .stride = options_.pool,
-                             .columns = dst_.width,
-                             .clamp_min = options_.relu ? 0 : kNoClamp,
-                             .dst = dst + to,
-                             .argmax = argmax + to});
+      kernels.row({.src = rows + k * channel_floats,
+                   .src_row = row_floats,
+                   .window = options_.pool,
+                   .stride = options_.pool,
+                   .columns = dst_.width,
+                   .clamp_min = options_.relu ? 0 : kNoClamp,
+                   .dst = dst + to,
+                   .argmax = argmax + to});
     }
   });
 }
@@ -163,19 +169,21 @@ void ConvolutionStage::backward(const Pass& pass, Activations src,
 /// the pool is undone there is less of it.
 void ConvolutionStage::finish_gradient(const Pass& pass, std::size_t pack, Range channels,
                                        const Activation& dst, float* bias_share) const {
+  const EpilogueKernels& kernels = epilogue_kernels(pass.kernels);
   const std::size_t plane = pack_floats({1, dst_.height, dst_.width});
   for (std::size_t k = channels.begin; k < channels.end; ++k) {
     const std::size_t from = pack * pack_floats(dst_) + k * plane;
     if (options_.relu) {
-      pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
+      kernels.mask_by_sign({dst.gradient + from, dst.values + from, plane});
     }
     if (biases() == 0) continue;
-    bias_share[k] = pass.kernels.sum(dst.gradient + from, plane);
+    bias_share[k] = kernels.sum(dst.gradient + from, plane);
   }
 }
 
 void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range channels,
                                  const float* dst_gradient, float* gradient) const {
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
   const std::size_t row_floats = static_cast<std::size_t>(convolved_.width) * kPack;
   const std::size_t plane = row_floats * convolved_.height;
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
@@ -188,15 +196,15 @@ void ConvolutionStage::undo_pool(const Pass& pass, std::size_t pack, Range chann
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from =
           pack * pack_floats(dst_) + (k * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row({.dst_gradient = dst_gradient + from,
-                               .argmax = argmax + from,
-                               .window = options_.pool,
-                               .stride = options_.pool,
-                               .columns = dst_.width,
-                               .accumulate = false,
-                               .src_gradient = first + (k - channels.begin) * plane +
-                                               row * options_.pool * row_floats,
-                               .src_row = row_floats});
+      kernels.unpool_row({.dst_gradient = dst_gradient + from,
+                          .argmax = argmax + from,
+                          .window = options_.pool,
+                          .stride = options_.pool,
+                          .columns = dst_.width,
+                          .accumulate = false,
+                          .src_gradient = first + (k - channels.begin) * plane +
+                                          row * options_.pool * row_floats,
+                          .src_row = row_floats});
     }
   }
 }
@@ -247,21 +255,22 @@ void ConvolutionStage::weights_backward(const Pass& pass, const Activation& src,
     if (pass.parameters[kTaps].gradient == nullptr) return;
     const float* images =
         src.values + pack * pack_floats(src_) + group * pack_floats(group_.src);
-    pass.kernels.convolution_weights({.src = padded(pass, images, thread),
-                                      .src_channels = group_.src.channels,
-                                      .src_height = group_.framed.height,
-                                      .src_width = group_.framed.width,
-                                      .taps_high = axes_.rows.taps,
-                                      .taps_wide = axes_.columns.taps,
-                                      .stride_high = axes_.rows.stride,
-                                      .stride_wide = axes_.columns.stride,
-                                      .dst_gradient = gradient + from,
-                                      .dst_channels = static_cast<int>(channels.size()),
-                                      .dst_height = convolved_.height,
-                                      .dst_width = convolved_.width,
-                                      .gradient = shares + pack * share + first * taps_,
-                                      .dilation_high = axes_.rows.dilation,
-                                      .dilation_wide = axes_.columns.dilation});
+    convolution_kernels(pass.kernels)
+        .weights({.src = padded(pass, images, thread),
+                  .src_channels = group_.src.channels,
+                  .src_height = group_.framed.height,
+                  .src_width = group_.framed.width,
+                  .taps_high = axes_.rows.taps,
+                  .taps_wide = axes_.columns.taps,
+                  .stride_high = axes_.rows.stride,
+                  .stride_wide = axes_.columns.stride,
+                  .dst_gradient = gradient + from,
+                  .dst_channels = static_cast<int>(channels.size()),
+                  .dst_height = convolved_.height,
+                  .dst_width = convolved_.width,
+                  .gradient = shares + pack * share + first * taps_,
+                  .dilation_high = axes_.rows.dilation,
+                  .dilation_wide = axes_.columns.dilation});
   });
 }
 
@@ -290,7 +299,7 @@ void ConvolutionStage::copy_phase_tile(const Phase& phase, Range channels,
 
 /// Laid out as [group][phase][tile of source channels].
 void ConvolutionStage::tile_weights_for_source(const Pass& pass) {
-  const Tiles tiles(group_.src.channels, pass.kernels.tile);
+  const Tiles tiles(group_.src.channels, product_kernels(pass.kernels).tile);
   const std::size_t group_floats = static_cast<std::size_t>(group_.outputs) * taps_;
   const int tasks = options_.layer.groups * tiles.count;
   std::size_t phase_begin = 0;
@@ -315,27 +324,28 @@ void ConvolutionStage::source_row_backward(const Pass& pass, const Phase& phase,
                                            float* src_gradient) const {
   const int first_x = phase.first_x;
   if (first_x >= src_.width) return;
-  pass.kernels.convolve_row(
-      {.src = gradient,
-       .src_channels = group_.outputs,
-       .src_height = convolved_.height,
-       .src_width = convolved_.width,
-       .taps_high = phase.rows.count,
-       .taps_wide = phase.columns.count,
-       .weights = weights,
-       .bias = nullptr,
-       .clamp_min = kNoClamp,
-       .top = axes_.rows.first_output(phase.rows, y),
-       .left = axes_.columns.first_output(phase.columns, first_x),
-       .stride = 1,
-       .dst = src_gradient + (static_cast<std::size_t>(y) * src_.width + first_x) * kPack,
-       .dst_channels = group_.src.channels,
-       .columns =
-           (src_.width - first_x + axes_.columns.stride - 1) / axes_.columns.stride,
-       .dst_channel = pack_floats({1, src_.height, src_.width}),
-       .dst_column = static_cast<std::size_t>(axes_.columns.stride) * kPack,
-       .dilation_high = phase.rows.dilation,
-       .dilation_wide = phase.columns.dilation});
+  convolution_kernels(pass.kernels)
+      .row({.src = gradient,
+            .src_channels = group_.outputs,
+            .src_height = convolved_.height,
+            .src_width = convolved_.width,
+            .taps_high = phase.rows.count,
+            .taps_wide = phase.columns.count,
+            .weights = weights,
+            .bias = nullptr,
+            .clamp_min = kNoClamp,
+            .top = axes_.rows.first_output(phase.rows, y),
+            .left = axes_.columns.first_output(phase.columns, first_x),
+            .stride = 1,
+            .dst = src_gradient +
+                   (static_cast<std::size_t>(y) * src_.width + first_x) * kPack,
+            .dst_channels = group_.src.channels,
+            .columns =
+                (src_.width - first_x + axes_.columns.stride - 1) / axes_.columns.stride,
+            .dst_channel = pack_floats({1, src_.height, src_.width}),
+            .dst_column = static_cast<std::size_t>(axes_.columns.stride) * kPack,
+            .dilation_high = phase.rows.dilation,
+            .dilation_wide = phase.columns.dilation});
 }
 
 void ConvolutionStage::source_backward(const Pass& pass, const float* gradient,

@@ -2,6 +2,7 @@
 
 #include "convoy/network/depthwise_stage.h"
 
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/weight_shares.h"
 
 namespace convoy {
@@ -34,7 +35,7 @@ DepthwiseStage::DepthwiseStage(const StageContext& context, const Convolution& l
 }
 
 void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation& dst) {
-  const DepthwiseKernels& kernels = depthwise_kernels(pass.kernels.set);
+  const DepthwiseKernels& kernels = depthwise_kernels(pass.kernels);
   const auto channels = static_cast<std::size_t>(dst_.channels);
   const auto multiplier = static_cast<std::size_t>(this->multiplier());
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int) {
@@ -88,9 +89,11 @@ void DepthwiseStage::weights_backward(const Pass& pass, const Plane& of, const f
   float* share = pass.arena.get(shares_) + of.pack * (weights_ + biases_);
   for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
     const int k = of.channel * multiplier() + i;
-    if (biases_ > 0) share[weights_ + k] = pass.kernels.sum(gradient, dst_plane());
+    if (biases_ > 0) {
+      share[weights_ + k] = epilogue_kernels(pass.kernels).sum(gradient, dst_plane());
+    }
     if (pass.parameters[kPlaneTaps].gradient == nullptr) continue;
-    depthwise_kernels(pass.kernels.set)
+    depthwise_kernels(pass.kernels)
         .taps({.src = src,
                .src_height = src_.height,
                .src_width = src_.width,
@@ -127,7 +130,7 @@ void DepthwiseStage::source_backward(const Pass& pass, const Plane& of,
         row.top = rows_.first_output(phase.rows, y);
         row.dst = src_gradient +
                   (static_cast<std::size_t>(y) * src_.width + phase.first_x) * kPack;
-        depthwise_kernels(pass.kernels.set).row(row);
+        depthwise_kernels(pass.kernels).row(row);
       }
     }
   }

@@ -2,6 +2,8 @@
 
 #include "convoy/network/layer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -31,7 +33,23 @@ std::size_t TensorSpec::size() const {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
 }
 
+void LayerKind::refuse_sources(std::size_t count) const {
+  const auto least = static_cast<std::size_t>(traits_.least_sources);
+  const auto most = static_cast<std::size_t>(traits_.most_sources);
+  if (count >= least && count <= most) return;
+  refuse_layer(
+      traits_.name, fmt::format("{} sources", count),
+      least == most ? fmt::format("{}", least) : fmt::format("at least {}", least));
+}
+
 bool LayerKind::joins(const StageSpec&, const LayerInfo&) const { return false; }
+
+void refuse_layer(const std::string& layer, const std::string& found,
+                  const std::string& expected, const std::string& hint) {
+  throw InputError(
+      InputKind::settings,
+      {.where = "model: " + layer, .found = found, .expected = expected, .hint = hint});
+}
 
 void register_layer_kind(std::unique_ptr<const LayerKind> kind) {
   LayerRegistry& registry = layer_registry();

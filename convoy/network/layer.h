@@ -151,9 +151,17 @@ class LayerKind {
 
   virtual std::vector<LayerExample> examples() const = 0;
 
+ protected:
+  /// Throws InputError unless a layer of this kind takes so many.
+  void refuse_sources(std::size_t count) const;
+
  private:
   LayerTraits traits_;
 };
+
+/// Throws InputError about a layer of a model.
+[[noreturn]] void refuse_layer(const std::string& layer, const std::string& found,
+                               const std::string& expected, const std::string& hint = "");
 
 /// All kinds, sorted by name.
 std::span<const LayerKind* const> layer_kinds();
@@ -177,6 +185,7 @@ class KindOf : public LayerKind {
   using OptionsType = Options;
 
   LayerDescription describe(const Layer& layer, const LayerContext& context) const final {
+    this->refuse_sources(context.src.size());
     return derived().describe_options(layer.get<Options>(), context);
   }
   LayerOptions options(const Layer& layer) const final {

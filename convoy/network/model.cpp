@@ -17,12 +17,13 @@ namespace {
 // Of one sample at one layer; kernels count them with int.
 constexpr std::size_t kMostElements = std::size_t{1} << 30;
 
+const std::string& label_of(const LayerInfo& layer) {
+  return layer.name.empty() ? layer.kind : layer.name;
+}
+
 [[noreturn]] void too_large(const LayerInfo& layer) {
-  throw InputError(InputKind::settings,
-                   {.where = "model: " + (layer.name.empty() ? layer.kind : layer.name),
-                    .found = fmt::format("{} numbers per sample", layer.dst().size()),
-                    .expected = fmt::format("at most {}", kMostElements),
-                    .hint = "use smaller images"});
+  refuse_layer(label_of(layer), fmt::format("{} numbers per sample", layer.dst().size()),
+               fmt::format("at most {}", kMostElements), "use smaller images");
 }
 
 std::size_t number_of(LayerIndex layer) { return static_cast<std::size_t>(layer); }
@@ -47,7 +48,7 @@ class Describer {
                    .sources_shapes = {},
                    .description = {}};
     for (const LayerIndex source : node.sources) {
-      info.sources_shapes.push_back(shape_of(source));
+      info.sources_shapes.push_back(shape_of(source, info));
     }
     info.description =
         node.layer.kind().describe(node.layer, {.src = info.sources_shapes,
@@ -66,8 +67,14 @@ class Describer {
     return node.layer.kind().traits().begins_unit || units_ == 0;
   }
 
-  Shape shape_of(LayerIndex layer) const {
-    return layer == kModelInput ? model_.input : infos_[number_of(layer)].dst();
+  /// Of what a layer reads.
+  Shape shape_of(LayerIndex source, const LayerInfo& reader) const {
+    if (source == kModelInput) return model_.input;
+    if (source >= 0 && number_of(source) < infos_.size()) {
+      return infos_[number_of(source)].dst();
+    }
+    refuse_layer(label_of(reader), fmt::format("layer {} as a source", source),
+                 "the model's input, or a layer before this one");
   }
 
   const Model& model_;
@@ -134,12 +141,6 @@ Model::Model(std::string name, Shape input, const Sequential& modules,
 LayerIndex Model::add(const Module& module) { return append(Sequential{module}, last()); }
 
 LayerIndex Model::add(Layer layer, std::vector<LayerIndex> sources) {
-  const auto count = static_cast<int>(sources.size());
-  const LayerTraits& traits = layer.kind().traits();
-  check(count >= traits.least_sources && count <= traits.most_sources,
-        "a layer has as many sources as its kind takes");
-  check(std::ranges::all_of(sources, [&](LayerIndex source) { return source <= last(); }),
-        "a layer reads layers before it");
   nodes.push_back({std::move(layer), std::move(sources), open_blocks_ > 0 ? blocks_ : 0});
   return last();
 }

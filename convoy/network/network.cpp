@@ -82,7 +82,10 @@ void Network::plan(const Model& model) {
   ArenaPlan arena_plan;
   const std::vector<StageSpec> specs =
       fuse_layers(model, {.training = options_.training, .winograd = options_.winograd});
-  check(specs.back().dst().rows == 1, "a network gives one row of logits per sample");
+  if (const int rows = specs.back().dst().rows; rows != 1) {
+    refuse_layer(model.name, std::to_string(rows) + " rows per sample at the end",
+                 "one row of logits", "take_row and row_mean leave one");
+  }
   for (const StageSpec& spec : specs) plan_tensors(spec, stages_.emplace_back());
   if (options_.training) plan_backward();
   StageContext context{.plan = arena_plan,
@@ -94,6 +97,7 @@ void Network::plan(const Model& model) {
                        .number = 0};
   for (const StageSpec& spec : specs) plan_stage(spec, context);
   plan_activations(specs, arena_plan);
+  if (options_.training && options_.recompute_cheap) plan_recomputed(arena_plan);
   plan_lifetimes(arena_plan);
   if (options_.training) plan_gradients(arena_plan);
   if (options_.training) plan_shared_parameters(arena_plan);
@@ -157,14 +161,50 @@ void Network::plan_activations(const std::vector<StageSpec>& specs,
          .values = arena_plan.reserve(activation_bytes(dst), {moment, moment})});
     for (const ActivationIndex source : specs[i].sources) {
       activations_[source].used = moment;
+      ++activations_[source].users;
       activations_[source].last_user = i;
     }
   }
   for (std::size_t i = 1; i + 1 < activations_.size(); ++i) {
-    check(activations_[i].used > 0, "every layer but the last is read by another");
+    if (activations_[i].used > 0) continue;
+    refuse_layer(specs[i - 1].name, "a result that no layer reads",
+                 "one reader or more for every layer but the last");
   }
   // The loss reads the last one, and again when backward begins.
   activations_.back().used = forward_moment(specs.size());
+}
+
+/// Finds the stages that run again in backward, right before the stage that reads their
+/// result.
+void Network::plan_recomputed(ArenaPlan& arena_plan) {
+  for (std::size_t i = 0; i + 1 < stages_.size(); ++i) {
+    if (!is_worth_recomputing(i)) continue;
+    PlannedActivation& dst = activations_[i + 1];
+    const int moment = backward_moment(dst.last_user);
+    dst.again = arena_plan.reserve(activation_bytes(dst.shape), {moment, moment});
+    stages_[dst.last_user].recomputed = i;
+  }
+}
+
+/// Whether a stage's result would be kept for one stage alone, of whose time the stage
+/// takes a few percent. Its sources have to be there: its own backward needs them, and
+/// they are not computed again themselves. If it has parameters, they are of the unit
+/// whose backward runs then.
+bool Network::is_worth_recomputing(std::size_t stage) const {
+  constexpr std::uint64_t kLeastFlopsPerNumber = 1000;
+  const PlannedActivation& dst = activations_[stage + 1];
+  const PlannedStage &planned = stages_[stage], &reader = stages_[dst.last_user];
+  if (!planned.stage->is_cheap() || !planned.has_backward || dst.users != 1) return false;
+  const bool values_in_use = planned.parameters.empty() || planned.unit == reader.unit;
+  if (!values_in_use || reader.recomputed || reader.sources.size() != 1 ||
+      !reader.stage->backward_reads_src(0)) {
+    return false;
+  }
+  const auto kept = [&](const PlannedSource& source) {
+    return !activations_[source.activation].again;
+  };
+  return std::ranges::all_of(planned.sources, kept) &&
+         reports_[dst.last_user].real_flops >= kLeastFlopsPerNumber * dst.shape.size();
 }
 
 /// Keeps each activation until the last stage that reads it has done so.
@@ -180,8 +220,9 @@ void Network::plan_lifetimes(ArenaPlan& arena_plan) {
       arena_plan.extend(activations_[i + 1].values, moment);
     }
     for (std::size_t s = 0; s < planned.sources.size(); ++s) {
-      if (!planned.stage->backward_reads_src(s)) continue;
-      arena_plan.extend(activations_[planned.sources[s].activation].values, moment);
+      const PlannedActivation& read = activations_[planned.sources[s].activation];
+      if (!planned.stage->backward_reads_src(s) || read.again) continue;
+      arena_plan.extend(read.values, moment);
     }
   }
 }
@@ -248,7 +289,7 @@ bool Network::is_last_of_unit(std::size_t stage) const {
 
 Pass Network::make_pass(const RngKey& key) {
   return {.team = team_,
-          .kernels = *options_.kernels,
+          .kernels = options_.kernels,
           .arena = arena_,
           .samples = samples_.count(),
           .key = key};
@@ -267,6 +308,8 @@ void Network::set_arguments(std::size_t stage, const float* values, float* gradi
   for (std::size_t i = 0; i < planned.sources.size(); ++i) {
     const PlannedSource& source = planned.sources[i];
     arguments_.src[i] = activation(source.activation);
+    const auto again = activations_[source.activation].again;
+    if (again && gradients != nullptr) arguments_.src[i].values = arena_.get(*again);
     if (source.share) arguments_.src[i].gradient = arena_.get(*source.share);
   }
   for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
@@ -286,28 +329,6 @@ void Network::set_arguments(std::size_t stage, const float* values, float* gradi
   pass.statistics = std::span(arguments_.statistics).first(planned.statistics.size());
 }
 
-/// Packs [row][feature] into [pack][feature][16], the last pack filled up with zeros.
-void Network::pack_inputs(const Samples& samples) {
-  const std::size_t features = input_.features();
-  const std::size_t packs = packs_of(samples.count(), input_);
-  const std::size_t rows = samples.count() * static_cast<std::size_t>(input_.rows);
-  // Small tasks: a pack has much to copy, and a batch has few packs.
-  constexpr std::size_t kFeaturesPerTask = 128;
-  const std::size_t parts = (features + kFeaturesPerTask - 1) / kFeaturesPerTask;
-  float* packed = arena_.get(activations_[0].values);
-  team_.run(packs * parts, [&](std::size_t task, int) {
-    const std::size_t pack = task / parts, first = task % parts * kFeaturesPerTask;
-    const std::size_t last = std::min(features, first + kFeaturesPerTask);
-    for (std::size_t lane = 0; lane < kPack; ++lane) {
-      const std::size_t row = pack * kPack + lane;
-      float* to = packed + pack * features * kPack + lane;
-      const bool real = row < rows;
-      const float* from = samples.inputs.data() + (real ? row * features : 0);
-      for (std::size_t f = first; f < last; ++f) to[f * kPack] = real ? from[f] : 0.0f;
-    }
-  });
-}
-
 LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
                          const RngKey& key, PassListener& listener) {
   check(samples.count() <= options_.most_samples, "a batch fits the plan");
@@ -315,7 +336,7 @@ LossSum Network::forward(const Samples& samples, const FlatBuffer& values,
   samples_ = samples;
   key_ = key;
   Pass pass = make_pass(key);
-  pack_inputs(samples);
+  pack_inputs(team_, samples, input_, arena_.get(activations_[0].values));
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const UnitId unit{stages_[i].unit};
     if (is_first_of_unit(i)) listener.before_forward(unit);
@@ -345,6 +366,7 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
     if (unit != stages_[i].unit) listener.before_backward(UnitId{stages_[i].unit});
     unit = stages_[i].unit;
     const Stopwatch watch;
+    if (stages_[i].recomputed) recompute(*stages_[i].recomputed, values, pass);
     set_arguments(i, values.data(), gradients.data(), pass);
     stages_[i].stage->backward(pass,
                                std::span(arguments_.src).first(stages_[i].sources.size()),
@@ -357,6 +379,14 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
       }
     }
   }
+}
+
+/// Runs the stage's forward a second time, for the stage that reads its result.
+void Network::recompute(std::size_t stage, const FlatBuffer& values, Pass& pass) {
+  set_arguments(stage, values.data(), nullptr, pass);
+  stages_[stage].stage->forward(
+      pass, std::span(arguments_.src).first(stages_[stage].sources.size()),
+      {.values = arena_.get(activations_[stage + 1].again.value())});
 }
 
 void Network::clear_gradients(FlatBuffer& gradients) const {

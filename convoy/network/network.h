@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "convoy/network/arena.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/loss.h"
 #include "convoy/network/model.h"
 #include "convoy/network/samples.h"
@@ -34,7 +35,8 @@ struct NetworkOptions {
   std::size_t most_samples = 64;  // in one pass
   bool training = true;           // false: forward only, without dropout
   float label_smoothing = 0;      // of the loss
-  const Kernels* kernels = &fast_kernels();
+  bool recompute_cheap = true;    // instead of keeping results for backward
+  KernelSet kernels = best_kernel_set();
   WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
   /// The running statistics, borrowed; needed if the model has any that are used: without
   /// training, or frozen.
@@ -81,7 +83,7 @@ class Network {
   const std::vector<StageReport>& reports() const { return reports_; }
 
   std::size_t arena_bytes() const { return arena_.bytes(); }
-  const Kernels& kernels() const { return *options_.kernels; }
+  KernelSet kernels() const { return options_.kernels; }
 
  private:
   /// An activation that one stage writes and others read.
@@ -90,7 +92,9 @@ class Network {
     SlotId values;
     std::optional<SlotId> gradient{};  // none where nothing before it is trained
     int used = 0;                      // the moment of the last forward that reads it
+    int users = 0;                     // stages that read it
     std::size_t last_user = 0;         // the last stage that reads it, first in backward
+    std::optional<SlotId> again{};     // its values in backward, computed a second time
   };
 
   /// What a stage reads, and what it gives of that activation's gradient where the
@@ -122,6 +126,7 @@ class Network {
     std::vector<PlannedParameter> parameters;
     std::vector<PlannedStatistic> statistics;
     bool has_backward = false;
+    std::optional<std::size_t> recomputed{};  // the stage that runs again before backward
   };
 
   /// What one stage is given, filled anew for each.
@@ -138,6 +143,8 @@ class Network {
   void plan_backward();
   void plan_stage(const StageSpec& spec, StageContext& context);
   void plan_activations(const std::vector<StageSpec>& specs, ArenaPlan& arena_plan);
+  void plan_recomputed(ArenaPlan& arena_plan);
+  bool is_worth_recomputing(std::size_t stage) const;
   void plan_lifetimes(ArenaPlan& arena_plan);
   void plan_gradients(ArenaPlan& arena_plan);
   void plan_shared_parameters(ArenaPlan& arena_plan);
@@ -146,11 +153,11 @@ class Network {
   std::size_t activation_bytes(Shape shape) const;
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
-  void pack_inputs(const Samples& samples);
   Pass make_pass(const RngKey& key);
   Activation activation(ActivationIndex index);
   void set_arguments(std::size_t stage, const float* values, float* gradients,
                      Pass& pass);
+  void recompute(std::size_t stage, const FlatBuffer& values, Pass& pass);
   void add_shares(std::size_t stage, float* gradients);
 
   const Layout& layout_;

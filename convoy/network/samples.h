@@ -9,6 +9,8 @@
 #include <span>
 
 #include "convoy/base/range.h"
+#include "convoy/base/shape.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 
@@ -34,5 +36,9 @@ struct Samples {
     return numbers.subspan(range.begin * sample, range.size() * sample);
   }
 };
+
+/// Packs [row][feature] into [pack][feature][16 rows], the last pack filled up with
+/// zeros.
+void pack_inputs(ThreadTeam& team, const Samples& samples, Shape shape, float* packed);
 
 }  // namespace convoy

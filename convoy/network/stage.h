@@ -66,7 +66,7 @@ inline std::size_t packs_of(std::size_t samples, Shape shape) {
 /// What a stage works with in a pass.
 struct Pass {
   ThreadTeam& team;
-  const Kernels& kernels;
+  KernelSet kernels;
   Arena& arena;
   std::size_t samples;
   RngKey key;
@@ -121,6 +121,11 @@ class Stage {
   /// Whether backward reads an activation's values; if not, their memory is reused.
   virtual bool backward_reads_src(std::size_t source) const = 0;
   virtual bool backward_reads_dst() const = 0;
+
+  /// Whether forward costs so little that it may run a second time, in backward, instead
+  /// of keeping its result. Such a stage has no scratch memory in forward, and its
+  /// backward reads its sources and not its result.
+  virtual bool is_cheap() const { return false; }
 };
 
 }  // namespace convoy

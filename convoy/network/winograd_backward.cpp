@@ -9,6 +9,9 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/product.h"
+#include "convoy/network/kernels/winograd.h"
 #include "convoy/network/winograd_sizes.h"
 #include "convoy/network/winograd_stage.h"
 
@@ -52,11 +55,12 @@ void WinogradStage::transform_for_backward(const Pass& pass, const Chunk& chunk,
 void WinogradStage::finish_gradient(const Pass& pass, std::size_t pack, Range channels,
                                     const Activation& dst) const {
   const std::size_t plane = pack_floats({1, dst_.height, dst_.width});
+  const EpilogueKernels& kernels = epilogue_kernels(pass.kernels);
   float* shares = pass.arena.get(bias_shares_) + pack * dst_.channels;
   for (std::size_t k = channels.begin; k < channels.end; ++k) {
     const std::size_t from = pack * pack_floats(dst_) + k * plane;
-    if (relu_) pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, plane);
-    if (has_bias_) shares[k] = pass.kernels.sum(dst.gradient + from, plane);
+    if (relu_) kernels.mask_by_sign({dst.gradient + from, dst.values + from, plane});
+    if (has_bias_) shares[k] = kernels.sum(dst.gradient + from, plane);
   }
 }
 
@@ -76,6 +80,7 @@ void WinogradStage::add_bias_shares(const Pass& pass) const {
 void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
                                         const float* gradient, std::size_t pack,
                                         Range channels) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t plane = row * dst_.height;
   const float* images = gradient + (chunk.first_pack + pack) * pack_floats(dst_);
@@ -83,7 +88,7 @@ void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
-    pass.kernels.gradient_to_products(
+    kernels.gradient_to_products(
         {.form = plan_.form(),
          .image = images + channels.begin * plane + plan_.dst_offset(place) * kPack,
          .image_pixel = kPack,
@@ -101,6 +106,7 @@ void WinogradStage::transform_gradients(const Pass& pass, const Chunk& chunk,
 void WinogradStage::transpose_sources(const Pass& pass, const Chunk& chunk,
                                       const float* images, Range channels,
                                       float* turned) const {
+  const ProductKernels& kernels = product_kernels(pass.kernels);
   const std::size_t plane = pack_floats({1, src_.height, src_.width});
   const std::size_t width = static_cast<std::size_t>(src_.width);
   const Range pixels = {plan_.first_src_row(chunk) * width,
@@ -108,7 +114,7 @@ void WinogradStage::transpose_sources(const Pass& pass, const Chunk& chunk,
   for (std::size_t i = pixels.begin; i < pixels.end; ++i, turned += kPack * kPack) {
     const float* from = images + channels.begin * plane + i * kPack;
     if (channels.size() == kPack) {
-      pass.kernels.rows_to_tile({from, plane, kPack, kPack, turned});
+      kernels.rows_to_tile({from, plane, kPack, kPack, turned});
       continue;
     }
     std::fill_n(turned, kPack * kPack, 0.0f);
@@ -121,6 +127,7 @@ void WinogradStage::transpose_sources(const Pass& pass, const Chunk& chunk,
 void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chunk,
                                              const float* src, std::size_t pack,
                                              Range channels, float* scratch) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   constexpr std::ptrdiff_t kPixel = kPack * kPack;
   transpose_sources(pass, chunk, src + (chunk.first_pack + pack) * pack_floats(src_),
                     channels, scratch);
@@ -130,7 +137,7 @@ void WinogradStage::transform_turned_sources(const Pass& pass, const Chunk& chun
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
-    pass.kernels.source_to_products(
+    kernels.source_to_products(
         {.form = plan_.form(),
          .image = scratch + (plan_.src_offset(place) - above) * kPixel,
          .image_pixel = kPixel,
@@ -217,22 +224,23 @@ void WinogradStage::multiply_backward(const Pass& pass, const Part& part, float*
 void WinogradStage::add_source_gradients(const Pass& pass, const Chunk& chunk,
                                          const Part& part, const float* products,
                                          float* src_gradient) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
   const std::size_t plane = row * src_.height;
   for (std::size_t i = 0; i < part.columns.size(); ++i) {
     const TilePlace place = plan_.place(chunk, part.columns.begin + i);
-    pass.kernels.add_source_gradient(
-        {.form = plan_.form(),
-         .products = products + i * part.column(),
-         .product = part.product(),
-         .channels = static_cast<int>(part.channels.size()),
-         .bias = nullptr,
-         .clamp_min = kNoClamp,
-         .image = src_gradient + place.pack * pack_floats(src_) +
-                  part.channels.begin * plane + plan_.src_offset(place) * kPack,
-         .image_row = row,
-         .image_channel = plane,
-         .inside = plan_.src_window(place)});
+    kernels.add_source_gradient({.form = plan_.form(),
+                                 .products = products + i * part.column(),
+                                 .product = part.product(),
+                                 .channels = static_cast<int>(part.channels.size()),
+                                 .bias = nullptr,
+                                 .clamp_min = kNoClamp,
+                                 .image = src_gradient + place.pack * pack_floats(src_) +
+                                          part.channels.begin * plane +
+                                          plan_.src_offset(place) * kPack,
+                                 .image_row = row,
+                                 .image_channel = plane,
+                                 .inside = plan_.src_window(place)});
   }
 }
 
@@ -241,20 +249,21 @@ void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
                                      std::size_t row, std::size_t channel,
                                      const float* next, float* dst) const {
   const int rows = std::min(kPack, dst_.channels - static_cast<int>(row));
-  pass.kernels.product(
-      {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
-       .a_row = kPack,
-       .b = pass.arena.get(turned_sources_.slot) +
-            turned_sources_.at(t, channel, columns.begin),
-       .dst = dst,
-       .dst_row = kTapsWide,
-       .rows = rows,
-       .depth = kPack,
-       .accumulate = columns.begin > 0,
-       .pieces = static_cast<int>(columns.size()),
-       .a_piece = kPack * kPack,
-       .b_piece = kPack * kPack,
-       .next_b = next});
+  product_kernels(pass.kernels)
+      .product(
+          {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
+           .a_row = kPack,
+           .b = pass.arena.get(turned_sources_.slot) +
+                turned_sources_.at(t, channel, columns.begin),
+           .dst = dst,
+           .dst_row = kTapsWide,
+           .rows = rows,
+           .depth = kPack,
+           .accumulate = columns.begin > 0,
+           .pieces = static_cast<int>(columns.size()),
+           .a_piece = kPack * kPack,
+           .b_piece = kPack * kPack,
+           .next_b = next});
 }
 
 /// The gradient of the taps from source `channels` to output channels `rows`.
@@ -280,17 +289,17 @@ void WinogradStage::taps_backward(const Pass& pass, const Chunk& chunk, Range ro
     }
   }
   const auto sources = static_cast<std::size_t>(src_.channels);
-  pass.kernels.taps_from_products(
-      {.form = plan_.form(),
-       .products = scratch,
-       .product = product,
-       .products_row = kTapsWide,
-       .rows = static_cast<int>(rows.size()),
-       .channels = static_cast<int>(channels.size()),
-       .taps = pass.parameters[kWinogradTaps].gradient +
-               (rows.begin * sources + channels.begin) * plan_.taps(),
-       .taps_row = sources * plan_.taps(),
-       .accumulate = accumulate});
+  winograd_kernels(pass.kernels)
+      .taps_from_products({.form = plan_.form(),
+                           .products = scratch,
+                           .product = product,
+                           .products_row = kTapsWide,
+                           .rows = static_cast<int>(rows.size()),
+                           .channels = static_cast<int>(channels.size()),
+                           .taps = pass.parameters[kWinogradTaps].gradient +
+                                   (rows.begin * sources + channels.begin) * plan_.taps(),
+                           .taps_row = sources * plan_.taps(),
+                           .accumulate = accumulate});
 }
 
 }  // namespace convoy

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/product.h"
+#include "convoy/network/kernels/winograd.h"
 #include "convoy/network/winograd_sizes.h"
 
 namespace convoy {
@@ -101,19 +103,20 @@ Tiles WinogradStage::channel_groups(int channels, std::size_t parts, int threads
 }
 
 void WinogradStage::transform_all_taps(const Pass& pass, SlotId to) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const Tiles groups(dst_.channels, kGroup);
   pass.team.run(static_cast<std::size_t>(groups.count), [&](std::size_t task, int) {
     const Range rows = groups.range(static_cast<int>(task));
     const std::size_t row = padded(src_.channels) + kPad;
-    pass.kernels.taps_to_products({.form = plan_.form(),
-                                   .taps = pass.parameters[kWinogradTaps].values +
-                                           rows.begin * src_.channels * plan_.taps(),
-                                   .taps_row = src_.channels * plan_.taps(),
-                                   .rows = static_cast<int>(rows.size()),
-                                   .channels = src_.channels,
-                                   .products = pass.arena.get(to) + rows.begin * row,
-                                   .product = taps_product(),
-                                   .products_row = row});
+    kernels.taps_to_products({.form = plan_.form(),
+                              .taps = pass.parameters[kWinogradTaps].values +
+                                      rows.begin * src_.channels * plan_.taps(),
+                              .taps_row = src_.channels * plan_.taps(),
+                              .rows = static_cast<int>(rows.size()),
+                              .channels = src_.channels,
+                              .products = pass.arena.get(to) + rows.begin * row,
+                              .product = taps_product(),
+                              .products_row = row});
   });
 }
 
@@ -128,16 +131,16 @@ WinogradStage::Taps WinogradStage::taps_of(const Pass& pass, SlotId all, Range r
   }
   const std::size_t product = rows.size() * scratch_row + 3 * kPad;
   const auto sources = static_cast<std::size_t>(src_.channels);
-  pass.kernels.taps_to_products(
-      {.form = plan_.form(),
-       .taps = pass.parameters[kWinogradTaps].values +
-               (rows.begin * sources + channels.begin) * plan_.taps(),
-       .taps_row = sources * plan_.taps(),
-       .rows = static_cast<int>(rows.size()),
-       .channels = static_cast<int>(channels.size()),
-       .products = scratch,
-       .product = product,
-       .products_row = scratch_row});
+  winograd_kernels(pass.kernels)
+      .taps_to_products({.form = plan_.form(),
+                         .taps = pass.parameters[kWinogradTaps].values +
+                                 (rows.begin * sources + channels.begin) * plan_.taps(),
+                         .taps_row = sources * plan_.taps(),
+                         .rows = static_cast<int>(rows.size()),
+                         .channels = static_cast<int>(channels.size()),
+                         .products = scratch,
+                         .product = product,
+                         .products_row = scratch_row});
   return {scratch, scratch_row, product};
 }
 
@@ -171,6 +174,7 @@ void WinogradStage::forward(const Pass& pass, Activations src, const Activation&
 void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
                                       const float* src, std::size_t pack,
                                       Range channels) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
   const std::size_t plane = row * src_.height;
   const float* images = src + (chunk.first_pack + pack) * pack_floats(src_);
@@ -178,7 +182,7 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
-    pass.kernels.source_to_products(
+    kernels.source_to_products(
         {.form = plan_.form(),
          .image = images + channels.begin * plane + plan_.src_offset(place) * kPack,
          .image_pixel = kPack,
@@ -194,6 +198,7 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
 /// Completes a product with its right operand: some channels of column `i` of several.
 void WinogradStage::multiply(const Pass& pass, Product product, const Panels& panels,
                              int t, Range columns, std::size_t i, Range channels) const {
+  const ProductKernels& kernels = product_kernels(pass.kernels);
   const float* right = pass.arena.get(panels.slot);
   const std::size_t column = columns.begin + i;
   const bool last = column + 1 == columns.end;
@@ -204,7 +209,7 @@ void WinogradStage::multiply(const Pass& pass, Product product, const Panels& pa
   product.pieces = static_cast<int>(channels.size() / kPack);
   product.a_piece = kPack * product.a_stride;
   product.b_piece = panels.block;
-  if (product.pieces > 0) pass.kernels.product(product);
+  if (product.pieces > 0) kernels.product(product);
   const std::size_t rest = channels.size() % kPack;
   if (rest == 0) return;
   product.a += product.pieces * product.a_piece;
@@ -212,7 +217,7 @@ void WinogradStage::multiply(const Pass& pass, Product product, const Panels& pa
   product.accumulate |= product.pieces > 0;
   product.depth = static_cast<int>(rest);
   product.pieces = 1;
-  pass.kernels.product(product);
+  kernels.product(product);
 }
 
 /// products[product][column][channel] = taps x sources.
@@ -241,24 +246,25 @@ void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* 
 
 void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Part& part,
                                   const float* products, float* dst) const {
+  const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
   const std::size_t plane = row * dst_.height;
   const float* bias =
       has_bias_ ? pass.parameters[kWinogradBias].values + part.channels.begin : nullptr;
   for (std::size_t i = 0; i < part.columns.size(); ++i) {
     const TilePlace place = plan_.place(chunk, part.columns.begin + i);
-    pass.kernels.output_from_products({.form = plan_.form(),
-                                       .products = products + i * part.column(),
-                                       .product = part.product(),
-                                       .channels = static_cast<int>(part.channels.size()),
-                                       .bias = bias,
-                                       .clamp_min = relu_ ? 0 : kNoClamp,
-                                       .image = dst + place.pack * pack_floats(dst_) +
-                                                part.channels.begin * plane +
-                                                plan_.dst_offset(place) * kPack,
-                                       .image_row = row,
-                                       .image_channel = plane,
-                                       .inside = plan_.dst_window(place)});
+    kernels.output_from_products({.form = plan_.form(),
+                                  .products = products + i * part.column(),
+                                  .product = part.product(),
+                                  .channels = static_cast<int>(part.channels.size()),
+                                  .bias = bias,
+                                  .clamp_min = relu_ ? 0 : kNoClamp,
+                                  .image = dst + place.pack * pack_floats(dst_) +
+                                           part.channels.begin * plane +
+                                           plan_.dst_offset(place) * kPack,
+                                  .image_row = row,
+                                  .image_channel = plane,
+                                  .inside = plan_.dst_window(place)});
   }
 }
 

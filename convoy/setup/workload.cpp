@@ -236,7 +236,7 @@ KernelSet kernel_set(const Settings& settings) {
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples) {
   return {.most_samples = most_samples,
           .label_smoothing = static_cast<float>(settings.train.label_smoothing),
-          .kernels = &kernels_of(kernel_set(settings)),
+          .kernels = kernel_set(settings),
           .winograd = winograd_mode(settings.network.winograd)};
 }
 

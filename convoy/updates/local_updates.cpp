@@ -142,7 +142,7 @@ std::string LocalUpdates::plan(const std::string& strategy) const {
       "batch     {} samples per update in {} micro-batch{}: the same bits on up to {} "
       "rank{}\n",
       ranks, ranks == 1 ? "" : "s", strategy, parts_.rig.team().threads(),
-      ranks == 1 ? "" : " each", parts_.rig.network().kernels().name,
+      ranks == 1 ? "" : " each", name_of(parts_.rig.network().kernels()),
       parts_.settings.train.batch_size, microbatches, microbatches == 1 ? "" : "es",
       microbatches, microbatches == 1 ? "" : "s");
 }

@@ -10,12 +10,12 @@
 namespace convoy {
 namespace {
 
-class DepthwiseKernelsTest : public testing::TestWithParam<const Kernels*>, public Draws {
+class DepthwiseKernelsTest : public testing::TestWithParam<KernelSet>, public Draws {
  protected:
   /// Runs on the plain kernels and on these, and compares bits.
   template <class Run>
   void compare(const Run& run) {
-    EXPECT_EQ(bits_of(run(depthwise_kernels(GetParam()->set))),
+    EXPECT_EQ(bits_of(run(depthwise_kernels(GetParam()))),
               bits_of(run(depthwise_kernels(KernelSet::reference))));
   }
   /// Threes often: they have code of their own.
@@ -95,8 +95,8 @@ TEST_P(DepthwiseKernelsTest, TakeTheGradientOfTaps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, DepthwiseKernelsTest,
-                         testing::ValuesIn(all_fast_kernels()),
-                         [](const auto& info) { return table_name(info.param); });
+                         testing::ValuesIn(fast_kernel_sets()),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace convoy

@@ -339,12 +339,10 @@ class Gradient : public testing::TestWithParam<GradientCase> {
 };
 
 TEST_P(Gradient, MatchesDifferencesOnAllKernels) {
-  std::vector<const Kernels*> tables = all_fast_kernels();
-  tables.push_back(&reference_kernels());
   constexpr float kScale = 0.125f;
 
-  for (const Kernels* kernels : tables) {
-    SCOPED_TRACE(kernels->name);
+  for (const KernelSet kernels : available_kernel_sets()) {
+    SCOPED_TRACE(name_of(kernels));
     FlatBuffer gradients(layout_);
     for (const Segment& segment : layout_.segments()) {
       std::ranges::fill(gradients.view(segment.range), 99.0f);  // to be overwritten

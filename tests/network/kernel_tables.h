@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every table of fast kernels that this processor can run: one per instruction set, not
-// only the best, which fast_kernels() gives.
+// The fast kernel sets that this processor can run, and numbers for tests of kernels.
 
 #pragma once
 
@@ -13,19 +12,15 @@
 
 #include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/pool.h"
 
 namespace convoy {
 
-inline std::vector<const Kernels*> all_fast_kernels() {
-  std::vector<const Kernels*> tables;
-  for (const KernelSet set : available_kernel_sets()) {
-    if (set != KernelSet::reference) tables.push_back(&kernels_of(set));
-  }
-  return tables;
+inline std::vector<KernelSet> fast_kernel_sets() {
+  std::vector<KernelSet> sets = available_kernel_sets();
+  sets.pop_back();  // the reference
+  return sets;
 }
-
-/// Of a parameterised test over tables.
-inline std::string table_name(const Kernels* kernels) { return kernels->name; }
 
 using Numbers = std::vector<float>;
 
@@ -65,19 +60,19 @@ class Draws {
 inline constexpr float kUntouched =
     77;  // what buffers hold where a kernel must not write
 
-/// What pool_row makes of a row.
+/// What a pool makes of a row.
 struct Pooled {
   Numbers dst;
   std::vector<std::uint8_t> argmax;
   bool operator==(const Pooled&) const = default;
 };
 
-inline Pooled pool(const Kernels& kernels, PoolRow row) {
+inline Pooled pool(KernelSet set, PoolRow row) {
   Pooled result = {Numbers(static_cast<std::size_t>(row.columns) * kPack + 1, kUntouched),
                    std::vector<std::uint8_t>(row.columns * kPack + 1, 255)};
   row.dst = result.dst.data();
   row.argmax = result.argmax.data();
-  kernels.pool_row(row);
+  pool_kernels(set).row(row);
   return result;
 }
 

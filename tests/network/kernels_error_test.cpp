@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain kernels compute what kernels.h says, up to the rounding of their sums: each
-// is compared with its formula in double precision. The fast ones have the same bits
+// The plain kernels compute what their headers say, up to the rounding of their sums:
+// each is compared with its formula in double precision. The fast ones have the same bits
 // (kernels_test.cpp).
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "convoy/network/kernels/batch_norm.h"
+#include "convoy/network/kernels/convolution.h"
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/kernels/reference_arithmetic.h"
 #include "tests/network/kernel_tables.h"
 
@@ -29,7 +32,7 @@ double tolerance_for(std::size_t terms) {
 
 class ReferenceKernels : public testing::Test, public Draws {
  protected:
-  const Kernels& plain_ = reference_kernels();
+  static constexpr KernelSet plain_ = KernelSet::reference;
 };
 
 TEST_F(ReferenceKernels, Multiply) {
@@ -38,17 +41,17 @@ TEST_F(ReferenceKernels, Multiply) {
   const Numbers b = numbers(kPieces * kDepth * kPack), before = numbers(kRows * kPack);
   Numbers dst = before;
 
-  plain_.product({.a = a.data(),
-                  .a_row = kDepth,
-                  .b = b.data(),
-                  .dst = dst.data(),
-                  .dst_row = kPack,
-                  .rows = kRows,
-                  .depth = kDepth,
-                  .accumulate = true,
-                  .pieces = kPieces,
-                  .a_piece = kRows * kDepth,
-                  .b_piece = kDepth * kPack});
+  product_kernels(plain_).product({.a = a.data(),
+                                   .a_row = kDepth,
+                                   .b = b.data(),
+                                   .dst = dst.data(),
+                                   .dst_row = kPack,
+                                   .rows = kRows,
+                                   .depth = kDepth,
+                                   .accumulate = true,
+                                   .pieces = kPieces,
+                                   .a_piece = kRows * kDepth,
+                                   .b_piece = kDepth * kPack});
 
   for (int i = 0; i < kRows * kPack; ++i) {
     double sum = before[i];
@@ -68,23 +71,23 @@ TEST_F(ReferenceKernels, ConvolveARowWithPadding) {
   const Numbers weights = numbers(kChannels * kTaps * kTaps), bias = {0.5f};
   Numbers dst(kColumns * kPack);
 
-  plain_.convolve_row({.src = src.data(),
-                       .src_channels = kChannels,
-                       .src_height = kSide,
-                       .src_width = kSide,
-                       .taps_high = kTaps,
-                       .taps_wide = kTaps,
-                       .weights = weights.data(),
-                       .bias = bias.data(),
-                       .clamp_min = 0,
-                       .top = -1,
-                       .left = -1,
-                       .stride = 1,
-                       .dst = dst.data(),
-                       .dst_channels = 1,
-                       .columns = kColumns,
-                       .dst_channel = dst.size(),
-                       .dst_column = kPack});
+  convolution_kernels(plain_).row({.src = src.data(),
+                                   .src_channels = kChannels,
+                                   .src_height = kSide,
+                                   .src_width = kSide,
+                                   .taps_high = kTaps,
+                                   .taps_wide = kTaps,
+                                   .weights = weights.data(),
+                                   .bias = bias.data(),
+                                   .clamp_min = 0,
+                                   .top = -1,
+                                   .left = -1,
+                                   .stride = 1,
+                                   .dst = dst.data(),
+                                   .dst_channels = 1,
+                                   .columns = kColumns,
+                                   .dst_channel = dst.size(),
+                                   .dst_column = kPack});
 
   for (int i = 0; i < kColumns * kPack; ++i) {
     double sum = bias[0];
@@ -104,8 +107,9 @@ TEST_F(ReferenceKernels, TakeTheGradientOfWeights) {
   const Numbers gradient = numbers(kPixels * kPixels * kPack);
   Numbers found(kTaps * kTaps);
 
-  plain_.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, kStride, kStride,
-                              gradient.data(), 1, kPixels, kPixels, found.data()});
+  convolution_kernels(plain_).weights({src.data(), 1, kSide, kSide, kTaps, kTaps, kStride,
+                                       kStride, gradient.data(), 1, kPixels, kPixels,
+                                       found.data()});
 
   for (int tap = 0; tap < kTaps * kTaps; ++tap) {
     double sum = 0;
@@ -127,9 +131,10 @@ TEST_F(ReferenceKernels, AddMomentsAndNormSums) {
   const float around = 0.25f;
   std::vector<double> sums(kPack), squares(kPack), of_gradients(kPack), products(kPack);
 
-  plain_.add_moments({src.data(), src.size(), around, sums.data(), squares.data()});
-  plain_.add_norm_sums({gradient.data(), src.data(), src.size(), around,
-                        of_gradients.data(), products.data()});
+  batch_norm_kernels(plain_).add_moments(
+      {src.data(), src.size(), around, sums.data(), squares.data()});
+  batch_norm_kernels(plain_).add_sums({gradient.data(), src.data(), src.size(), around,
+                                       of_gradients.data(), products.data()});
 
   for (std::size_t i = 0; i < src.size(); ++i) {
     const double value = static_cast<double>(src[i]) - static_cast<double>(around);
@@ -149,8 +154,9 @@ TEST_F(ReferenceKernels, ScaleShiftAndTakeTheNormsGradient) {
   const Numbers src = numbers(kPack), other = numbers(kPack);
   Numbers scaled(kPack), gradient(kPack);
 
-  plain_.scale_shift({src.data(), 1.5f, -0.25f, other.data(), 0, scaled.data(), kPack});
-  plain_.norm_gradient(
+  epilogue_kernels(plain_).scale_shift(
+      {src.data(), 1.5f, -0.25f, other.data(), 0, scaled.data(), kPack});
+  batch_norm_kernels(plain_).gradient(
       {other.data(), src.data(), kPack, 0.25f, 1.5f, -0.75f, 0.125f, 9, gradient.data()});
 
   for (int i = 0; i < kPack; ++i) {
@@ -166,30 +172,8 @@ TEST_F(ReferenceKernels, Sum) {
   double sum = 0;
   for (const float value : values) sum += static_cast<double>(value);
 
-  EXPECT_NEAR(plain_.sum(values.data(), values.size()), sum, tolerance_for(100));
-}
-
-double normal_up_to(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-
-TEST_F(ReferenceKernels, GeluAndItsGradient) {
-  Numbers src(1024 * kPack);
-  for (std::size_t i = 0; i < src.size(); ++i) {
-    src[i] = (static_cast<float>(i) - 8192) / 512;  // -16 .. 16
-  }
-  const Numbers gradient = numbers(src.size());
-  Numbers dst(src.size()), slopes(src.size());
-
-  plain_.gelu(src.data(), dst.data(), src.size());
-  plain_.gelu_gradient(src.data(), gradient.data(), slopes.data(), src.size());
-
-  for (std::size_t i = 0; i < src.size(); ++i) {
-    const auto x = static_cast<double>(src[i]);
-    const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
-    ASSERT_NEAR(dst[i], x * normal_up_to(x), 1e-6) << x;
-    ASSERT_NEAR(slopes[i],
-                (normal_up_to(x) + x * density) * static_cast<double>(gradient[i]), 1e-6)
-        << x;
-  }
+  EXPECT_NEAR(epilogue_kernels(plain_).sum(values.data(), values.size()), sum,
+              tolerance_for(100));
 }
 
 /// How many units in the last place of `exact` the number is off.

@@ -13,6 +13,11 @@
 #include <vector>
 
 #include "convoy/base/random.h"
+#include "convoy/network/kernels/batch_norm.h"
+#include "convoy/network/kernels/convolution.h"
+#include "convoy/network/kernels/dropout.h"
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/product.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"
 
@@ -21,27 +26,26 @@ namespace {
 
 using testing::Each;
 
-/// The operand of `rows` x `depth` in tiles of this table.
-Numbers in_tiles(const Kernels& kernels, const Numbers& matrix, int rows, int depth) {
+/// The operand of `rows` x `depth` in tiles of this kernel set.
+Numbers in_tiles(KernelSet set, const Numbers& matrix, int rows, int depth) {
   Numbers tiled(matrix.size());
-  const Tiles tiles(rows, kernels.tile);
+  const Tiles tiles(rows, product_kernels(set).tile);
   for (int tile = 0; tile < tiles.count; ++tile) {
     const std::size_t first = static_cast<std::size_t>(tiles.begin(tile)) * depth;
-    kernels.rows_to_tile({.src = matrix.data() + first,
-                          .src_row = static_cast<std::size_t>(depth),
-                          .rows = tiles.size(tile),
-                          .depth = depth,
-                          .dst = tiled.data() + first});
+    product_kernels(set).rows_to_tile({.src = matrix.data() + first,
+                                       .src_row = static_cast<std::size_t>(depth),
+                                       .rows = tiles.size(tile),
+                                       .depth = depth,
+                                       .dst = tiled.data() + first});
   }
   return tiled;
 }
 
-class FastKernels : public testing::TestWithParam<const Kernels*>, public Draws {
+class FastKernels : public testing::TestWithParam<KernelSet>, public Draws {
  protected:
-  const Kernels& fast_ = *GetParam();
-  const Kernels& plain_ = reference_kernels();
+  const KernelSet fast_ = GetParam(), plain_ = KernelSet::reference;
 
-  /// What run(kernels) gives has the same bits with both tables.
+  /// What run(set) gives has the same bits with both sets.
   template <class Run>
   void compare(const Run& run) const {
     EXPECT_EQ(bits_of(run(fast_)), bits_of(run(plain_)));
@@ -61,18 +65,19 @@ void FastKernels::compare_products(int rows, int columns, int depth) {
   const Numbers before = numbers(static_cast<std::size_t>(rows) * dst_row);
   for (const bool tiled : {false, true}) {
     for (const bool accumulate : {false, true}) {
-      const auto run = [&](const Kernels& kernels) {
-        const Numbers left = tiled ? in_tiles(kernels, a, rows, depth) : a;
+      const auto run = [&](KernelSet set) {
+        const Numbers left = tiled ? in_tiles(set, a, rows, depth) : a;
         Numbers dst = before;
-        kernels.product({.a = left.data(),
-                         .a_row = tiled ? 0 : static_cast<std::size_t>(depth),
-                         .b = b.data(),
-                         .dst = dst.data(),
-                         .dst_row = dst_row,
-                         .rows = rows,
-                         .depth = depth,
-                         .columns = columns,
-                         .accumulate = accumulate});
+        product_kernels(set).product(
+            {.a = left.data(),
+             .a_row = tiled ? 0 : static_cast<std::size_t>(depth),
+             .b = b.data(),
+             .dst = dst.data(),
+             .dst_row = dst_row,
+             .rows = rows,
+             .depth = depth,
+             .columns = columns,
+             .accumulate = accumulate});
         return dst;
       };
       compare(run);
@@ -107,10 +112,10 @@ TEST_P(FastKernels, MultiplyAtNoDepthToZeroOrToWhatWasThere) {
                      .dst_row = kPack,
                      .rows = 3,
                      .depth = 0};
-  fast_.product(product);
+  product_kernels(fast_).product(product);
   product.dst = added.data();
   product.accumulate = true;
-  fast_.product(product);
+  product_kernels(fast_).product(product);
 
   EXPECT_THAT(overwritten, Each(0.0f));
   EXPECT_THAT(added, Each(kUntouched));
@@ -122,7 +127,7 @@ TEST_P(FastKernels, CopyRowsToATile) {
       const auto src_row = static_cast<std::size_t>(depth + draw(0, 3));
       const Numbers src = numbers(rows * src_row);
       Numbers dst(static_cast<std::size_t>(rows) * depth + 1, kUntouched);
-      fast_.rows_to_tile({src.data(), src_row, rows, depth, dst.data()});
+      product_kernels(fast_).rows_to_tile({src.data(), src_row, rows, depth, dst.data()});
       for (int i = 0; i < rows * depth; ++i) {
         ASSERT_EQ(dst[i], src[i % rows * src_row + i / rows]) << rows << " by " << depth;
       }
@@ -132,12 +137,13 @@ TEST_P(FastKernels, CopyRowsToATile) {
 }
 
 TEST_P(FastKernels, CopyColumnsToATile) {
-  for (int rows = 1; rows <= fast_.tile; ++rows) {
+  for (int rows = 1; rows <= product_kernels(fast_).tile; ++rows) {
     for (const int depth : {1, 2, 5, 19}) {
       const auto src_row = static_cast<std::size_t>(rows + draw(0, 3));
       const Numbers src = numbers(depth * src_row);
       Numbers dst(static_cast<std::size_t>(rows) * depth + 1, kUntouched);
-      fast_.columns_to_tile({src.data(), src_row, rows, depth, dst.data()});
+      product_kernels(fast_).columns_to_tile(
+          {src.data(), src_row, rows, depth, dst.data()});
       for (int i = 0; i < rows * depth; ++i) {
         ASSERT_EQ(dst[i], src[i / rows * src_row + i % rows]) << rows << " by " << depth;
       }
@@ -174,13 +180,13 @@ void FastKernels::compare_convolution_rows(int src_channels, int dst_channels) {
   row.src = src.data();
   row.bias = toss() ? bias.data() : nullptr;
 
-  const auto run = [&](const Kernels& kernels) {
-    const Numbers tiled = in_tiles(kernels, weights, dst_channels, taps);
+  const auto run = [&](KernelSet set) {
+    const Numbers tiled = in_tiles(set, weights, dst_channels, taps);
     Numbers dst(dst_channels * row.dst_channel, kUntouched);
     ConvolutionRow own = row;
     own.weights = tiled.data();
     own.dst = dst.data();
-    kernels.convolve_row(own);
+    convolution_kernels(set).row(own);
     return dst;
   };
   compare(run);
@@ -227,14 +233,14 @@ void FastKernels::compare_convolution_weights(int src_channels, int dst_channels
   w.src = src.data();
   w.dst_gradient = gradient.data();
 
-  const auto run = [&](const Kernels& kernels) {
+  const auto run = [&](KernelSet set) {
     Numbers result(static_cast<std::size_t>(dst_channels) * src_channels * w.taps_high *
                        w.taps_wide +
                    1);
     result.assign(result.size(), kUntouched);
     ConvolutionWeights own = w;
     own.gradient = result.data();
-    kernels.convolution_weights(own);
+    convolution_kernels(set).weights(own);
     return result;
   };
   compare(run);
@@ -262,10 +268,11 @@ TEST_P(FastKernels, TakeWeightGradientsOfALargeKernel) {
   const Numbers src = numbers(kSide * kSide * kPack);
   const Numbers gradient = numbers(2 * kPixels * kPixels * kPack);
 
-  const auto run = [&](const Kernels& kernels) {
+  const auto run = [&](KernelSet set) {
     Numbers result(2 * kTaps * kTaps, kUntouched);
-    kernels.convolution_weights({src.data(), 1, kSide, kSide, kTaps, kTaps, /*strides=*/1,
-                                 1, gradient.data(), 2, kPixels, kPixels, result.data()});
+    convolution_kernels(set).weights({src.data(), 1, kSide, kSide, kTaps, kTaps,
+                                      /*strides=*/1, 1, gradient.data(), 2, kPixels,
+                                      kPixels, result.data()});
     return result;
   };
 
@@ -307,17 +314,17 @@ TEST_P(FastKernels, UnpoolAnyWindow) {
     }
     const Numbers before = numbers(static_cast<std::size_t>(width) * high * kPack);
 
-    const auto run = [&](const Kernels& kernels) {
+    const auto run = [&](KernelSet set) {
       Numbers src_gradient = before;
-      kernels.unpool_row({.dst_gradient = gradient.data(),
-                          .argmax = argmax.data(),
-                          .window = window,
-                          .stride = stride,
-                          .columns = columns,
-                          .accumulate = accumulate,
-                          .src_gradient = src_gradient.data(),
-                          .src_row = static_cast<std::size_t>(width) * kPack,
-                          .window_high = high == window ? 0 : high});
+      pool_kernels(set).unpool_row({.dst_gradient = gradient.data(),
+                                    .argmax = argmax.data(),
+                                    .window = window,
+                                    .stride = stride,
+                                    .columns = columns,
+                                    .accumulate = accumulate,
+                                    .src_gradient = src_gradient.data(),
+                                    .src_row = static_cast<std::size_t>(width) * kPack,
+                                    .window_high = high == window ? 0 : high});
       return src_gradient;
     };
 
@@ -331,9 +338,9 @@ TEST_P(FastKernels, DrawTheSameImages) {
     for (const std::uint32_t threshold : {0u, 1u, 16384u, 65535u, 65536u}) {
       const RandomStream random(7, RngStream::dropout, 3, 5);
       const auto rows = static_cast<std::size_t>(draw(1, 40));
-      const auto run = [&](const Kernels& kernels) {
+      const auto run = [&](KernelSet set) {
         std::vector<std::uint16_t> kept(rows + 1, 0xABCD);
-        kernels.draw_kept({random, first, rows, threshold, kept.data()});
+        dropout_kernels(set).draw({random, first, rows, threshold, kept.data()});
         return kept;
       };
 
@@ -348,9 +355,9 @@ TEST_P(FastKernels, ScaleWhatIsKept) {
     if (rows > 0) src[rows] = std::numeric_limits<float>::quiet_NaN();
     std::vector<std::uint16_t> kept(rows);
     for (std::uint16_t& bits : kept) bits = static_cast<std::uint16_t>(random_());
-    const auto run = [&](const Kernels& kernels) {
+    const auto run = [&](KernelSet set) {
       Numbers dst(src.size() + 1, kUntouched);
-      kernels.scale_kept({src.data(), kept.data(), rows, 1.25f, dst.data()});
+      dropout_kernels(set).scale({src.data(), kept.data(), rows, 1.25f, dst.data()});
       return bits_of(dst);
     };
 
@@ -365,8 +372,8 @@ TEST_P(FastKernels, AddABiasToEachRow) {
       const Numbers bias = numbers(static_cast<std::size_t>(rows));
       Numbers fast = before, plain = before;
 
-      fast_.add_bias(fast.data(), bias.data(), rows, clamp_min);
-      plain_.add_bias(plain.data(), bias.data(), rows, clamp_min);
+      epilogue_kernels(fast_).add_bias({fast.data(), bias.data(), rows, clamp_min});
+      epilogue_kernels(plain_).add_bias({plain.data(), bias.data(), rows, clamp_min});
 
       EXPECT_EQ(fast, plain) << rows << " rows";
     }
@@ -378,8 +385,8 @@ TEST_P(FastKernels, MaskBySignAtAnySize) {
     const Numbers before = numbers(size + 1), activation = coarse_numbers(size + 1);
     Numbers fast = before, plain = before;
 
-    fast_.mask_by_sign(fast.data(), activation.data(), size);
-    plain_.mask_by_sign(plain.data(), activation.data(), size);
+    epilogue_kernels(fast_).mask_by_sign({fast.data(), activation.data(), size});
+    epilogue_kernels(plain_).mask_by_sign({plain.data(), activation.data(), size});
 
     EXPECT_EQ(fast, plain) << "size " << size;
   }
@@ -388,9 +395,9 @@ TEST_P(FastKernels, MaskBySignAtAnySize) {
 TEST_P(FastKernels, AddMoments) {
   for (std::size_t pixels = 0; pixels <= 200; pixels += 7) {
     const Numbers src = numbers(pixels * kPack);
-    const auto run = [&](const Kernels& kernels) {
+    const auto run = [&](KernelSet set) {
       std::vector<double> sums(2 * kPack, 0.1);
-      kernels.add_moments(
+      batch_norm_kernels(set).add_moments(
           {src.data(), src.size(), /*around=*/0.3f, sums.data(), sums.data() + kPack});
       return sums;
     };
@@ -402,10 +409,10 @@ TEST_P(FastKernels, AddMoments) {
 TEST_P(FastKernels, AddNormSums) {
   for (std::size_t pixels = 0; pixels <= 200; pixels += 7) {
     const Numbers src = numbers(pixels * kPack), gradient = numbers(pixels * kPack);
-    const auto run = [&](const Kernels& kernels) {
+    const auto run = [&](KernelSet set) {
       std::vector<double> sums(2 * kPack, 0.1);
-      kernels.add_norm_sums({gradient.data(), src.data(), src.size(), /*mean=*/0.3f,
-                             sums.data(), sums.data() + kPack});
+      batch_norm_kernels(set).add_sums({gradient.data(), src.data(), src.size(),
+                                        /*mean=*/0.3f, sums.data(), sums.data() + kPack});
       return sums;
     };
 
@@ -418,15 +425,15 @@ TEST_P(FastKernels, ScaleAndShift) {
     const Numbers src = numbers(pixels * kPack), residual = numbers(pixels * kPack);
     for (const float clamp_min : {0.0f, kNoClamp}) {
       for (const float* added : {static_cast<const float*>(nullptr), residual.data()}) {
-        compare([&](const Kernels& kernels) {
+        compare([&](KernelSet set) {
           Numbers dst(src.size() + 1, kUntouched);
-          kernels.scale_shift({.src = src.data(),
-                               .scale = -1.3f,
-                               .shift = 0.2f,
-                               .residual = added,
-                               .clamp_min = clamp_min,
-                               .dst = dst.data(),
-                               .size = src.size()});
+          epilogue_kernels(set).scale_shift({.src = src.data(),
+                                             .scale = -1.3f,
+                                             .shift = 0.2f,
+                                             .residual = added,
+                                             .clamp_min = clamp_min,
+                                             .dst = dst.data(),
+                                             .size = src.size()});
           return dst;
         });
       }
@@ -437,54 +444,35 @@ TEST_P(FastKernels, ScaleAndShift) {
 TEST_P(FastKernels, NormGradientOfTheImagesThatAreReal) {
   for (int images = 1; images <= kPack; ++images) {
     const Numbers src = numbers(5 * kPack), gradient = numbers(5 * kPack);
-    compare([&](const Kernels& kernels) {
+    compare([&](KernelSet set) {
       Numbers dst(src.size() + 1, kUntouched);
-      kernels.norm_gradient({.gradient = gradient.data(),
-                             .src = src.data(),
-                             .size = src.size(),
-                             .mean = 0.3f,
-                             .from_gradient = 1.1f,
-                             .from_source = -0.7f,
-                             .constant = 0.05f,
-                             .images = images,
-                             .dst = dst.data()});
+      batch_norm_kernels(set).gradient({.gradient = gradient.data(),
+                                        .src = src.data(),
+                                        .size = src.size(),
+                                        .mean = 0.3f,
+                                        .from_gradient = 1.1f,
+                                        .from_source = -0.7f,
+                                        .constant = 0.05f,
+                                        .images = images,
+                                        .dst = dst.data()});
       return dst;
     });
   }
-}
-
-TEST_P(FastKernels, GeluAndItsGradient) {
-  Numbers src(1024 * kPack);
-  for (std::size_t i = 0; i < src.size(); ++i) {
-    src[i] = (static_cast<float>(i) - 8192) / 512;  // -16 .. 16
-  }
-  src.insert(src.end(), {-0.0f, 0.0f, 1e-38f, 1e-45f, -1e-45f, 3e38f, -3e38f, 1e20f,
-                         -1e20f, 88.0f, -88.0f, 14.4f, -14.4f, 13.2f, -13.2f,
-                         std::numeric_limits<float>::infinity()});
-  const Numbers gradient = numbers(src.size());
-
-  compare([&](const Kernels& kernels) {
-    Numbers dst(2 * src.size() + 1, kUntouched);
-    kernels.gelu(src.data(), dst.data(), src.size());
-    kernels.gelu_gradient(src.data(), gradient.data(), dst.data() + src.size(),
-                          src.size());
-    return dst;
-  });
 }
 
 TEST_P(FastKernels, Sum) {
   for (std::size_t size = 0; size <= 35 * kPack; size += kPack) {
     const Numbers values = numbers(size);
 
-    compare([&](const Kernels& kernels) {
-      return Numbers{kernels.sum(values.data(), size)};
+    compare([&](KernelSet set) {
+      return Numbers{epilogue_kernels(set).sum(values.data(), size)};
     });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, FastKernels,
-                         testing::ValuesIn(all_fast_kernels()),
-                         [](const auto& info) { return table_name(info.param); });
+                         testing::ValuesIn(fast_kernel_sets()),
+                         [](const auto& info) { return name_of(info.param); });
 
 TEST(KernelTiles, AreAsEvenAsPossible) {
   const Tiles tiles(16, 6);

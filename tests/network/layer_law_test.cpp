@@ -94,7 +94,7 @@ struct StageResult {
 };
 
 struct RunOptions {
-  const Kernels* kernels = &fast_kernels();
+  KernelSet kernels = best_kernel_set();
   int threads = 2;
   bool src_gradients = true;
   bool parameter_gradients = true;
@@ -146,7 +146,7 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
     Arena arena(std::move(plan));
     ThreadTeam team(options.threads);
     Pass pass{.team = team,
-              .kernels = *options.kernels,
+              .kernels = options.kernels,
               .arena = arena,
               .samples = samples_,
               .key = kLawKey};
@@ -261,17 +261,16 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
 
 TEST_P(LayerLaw, IsWhatItComputesInDoublePrecisionAndItsDifferences) {
   if (is_identity()) return;  // it has no stage
-  std::vector<const Kernels*> tables = all_fast_kernels();
-  tables.push_back(&reference_kernels());
   std::vector<std::vector<double>> ones = src_;
   for (auto& numbers : ones) std::ranges::fill(numbers, 1.0);
   drawn_ = unpacked(run(ones, {}).dst, samples_, description_.dst);
+  const std::vector<KernelSet> sets = available_kernel_sets();
   StageResult first;
-  for (const Kernels* kernels : tables) {
-    SCOPED_TRACE(kernels->name);
+  for (const KernelSet kernels : sets) {
+    SCOPED_TRACE(name_of(kernels));
     const StageResult found = run(src_, {.kernels = kernels});
-    if (kernels == tables.front()) first = found;
-    EXPECT_TRUE(found == first) << "other bits than " << tables.front()->name;
+    if (kernels == sets.front()) first = found;
+    EXPECT_TRUE(found == first) << "other bits than " << name_of(sets.front());
     const std::vector<double> values = unpacked(found.dst, samples_, description_.dst);
     const DoubleBatch expected = this->expected();
     ASSERT_EQ(values.size(), expected.values.size());

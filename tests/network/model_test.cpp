@@ -141,6 +141,26 @@ TEST(ModelThatDoesNotFit, CountsPaddingAsRoom) {
   EXPECT_THAT(settings_error([&] { describe(model); }), HasSubstr("at least 3 x 3"));
 }
 
+TEST(ModelThatDoesNotFit, NamesALayerWithTheWrongNumberOfSources) {
+  Model model("x", {3, 4, 4}, {Relu{}});
+  model.add(Add{}, {0});
+
+  EXPECT_EQ(settings_error([&] { describe(model); }),
+            "model: add\n  found:    1 sources\n  expected: 2");
+}
+
+TEST(ModelThatDoesNotFit, NamesALayerThatReadsALaterOne) {
+  for (const LayerIndex source : {1, 7, -2}) {
+    Model model("x", {3, 4, 4}, {Relu{}});
+    model.add(Linear{"fc", 2}, {source});
+
+    EXPECT_EQ(
+        settings_error([&] { describe(model); }),
+        "model: fc\n  found:    layer " + std::to_string(source) +
+            " as a source\n  expected: the model's input, or a layer before this one");
+  }
+}
+
 TEST(FindModel, GivesTheEntryOfThatName) {
   for (const std::string& name : model_names()) EXPECT_EQ(find_model(name).name, name);
 }

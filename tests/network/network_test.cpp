@@ -234,6 +234,32 @@ TEST(Network, WithoutTrainingGivesTheSameLogitsWhereNothingIsDropped) {
   EXPECT_EQ(training.logits(), evaluating.logits());
 }
 
+/// Wide layers after a layer norm and after GELUs.
+Model model_with_cheap_layers() {
+  Model model("wide", {8, 1, 1});
+  model.add(Linear{"first", 600});
+  for (const char* name : {"second", "third", "fourth"}) {
+    model.add(LayerNorm{std::string(name) + ".norm"});
+    model.add(Gelu{});
+    model.add(Linear{name, 600});
+  }
+  model.add(Linear{"last", 10});
+  return model;
+}
+
+TEST(Network, ComputesCheapResultsAgainInsteadOfKeepingThem) {
+  Trial kept(model_with_cheap_layers(), 170,
+             {.most_samples = 170, .recompute_cheap = false});
+  Trial again(model_with_cheap_layers(), 170, {.most_samples = 170});
+  for (Trial* trial : {&kept, &again}) {
+    trial->forward(trial->nobody);
+    trial->backward(trial->nobody);
+  }
+
+  EXPECT_LT(again.network.arena_bytes(), kept.network.arena_bytes() * 9 / 10);
+  EXPECT_TRUE(std::ranges::equal(again.gradients.numbers(), kept.gradients.numbers()));
+}
+
 TEST(NetworkDeathTest, RefusesMoreSamplesThanPlanned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Trial trial(odd_model(), 5, {.most_samples = 4});
@@ -310,6 +336,33 @@ TEST(Dropout, DiffersFromLayerToLayer) {
   const double kept = static_cast<double>(kFeatures) * 17;
   EXPECT_NEAR(static_cast<double>(std::ranges::count(once, 0.0f)) / kept, 0.5, 0.02);
   EXPECT_NEAR(static_cast<double>(std::ranges::count(twice, 0.0f)) / kept, 0.75, 0.02);
+}
+
+/// What planning a network says of a model that it refuses.
+std::string refusal_of(const Model& model) {
+  const Layout layout = build_layout(model);
+  ThreadTeam team(1);
+  try {
+    const Network network(model, layout, {.most_samples = 1}, team);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NetworkPlan, RefusesSeveralRowsOfLogits) {
+  EXPECT_EQ(refusal_of(Model("tokens", {7, 1, 1, 5}, {Linear{"fc", 2}})),
+            "model: tokens\n  found:    5 rows per sample at the end\n"
+            "  expected: one row of logits\n  hint:     take_row and row_mean leave one");
+}
+
+TEST(NetworkPlan, RefusesALayerThatNoneReads) {
+  Model model("x", {7, 1, 1}, {Linear{"unread", 2}});
+  model.add(Linear{"fc", 2}, {kModelInput});
+
+  EXPECT_EQ(refusal_of(model),
+            "model: unread\n  found:    a result that no layer reads\n"
+            "  expected: one reader or more for every layer but the last");
 }
 
 TEST(NetworkPlan, RefusesAPassThatMemoryCannotHold) {

@@ -9,7 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/convolution.h"
+#include "convoy/network/kernels/point/activations.h"
+#include "convoy/network/kernels/point/epilogue.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"
 
@@ -19,14 +21,8 @@ namespace {
 using testing::Each;
 using testing::IsNan;
 
-std::vector<const Kernels*> all_kernels() {
-  std::vector<const Kernels*> tables = all_fast_kernels();
-  tables.push_back(&reference_kernels());
-  return tables;
-}
-
 /// A run that diverges must be seen to do so: a ReLU does not make not-a-number zero.
-class NotANumber : public testing::TestWithParam<const Kernels*> {};
+class NotANumber : public testing::TestWithParam<KernelSet> {};
 
 TEST_P(NotANumber, ComesThroughAConvolutionWithRelu) {
   constexpr int kTaps = 2, kSide = 3;
@@ -35,23 +31,24 @@ TEST_P(NotANumber, ComesThroughAConvolutionWithRelu) {
   const Numbers weights(kTaps * kTaps, 1.0f);
   Numbers dst(2 * kPack, kUntouched);
 
-  GetParam()->convolve_row({.src = src.data(),
-                            .src_channels = 1,
-                            .src_height = kSide,
-                            .src_width = kSide,
-                            .taps_high = kTaps,
-                            .taps_wide = kTaps,
-                            .weights = weights.data(),
-                            .bias = nullptr,
-                            .clamp_min = 0,
-                            .top = 0,
-                            .left = 0,
-                            .stride = 1,
-                            .dst = dst.data(),
-                            .dst_channels = 1,
-                            .columns = 2,
-                            .dst_channel = 2 * kPack,
-                            .dst_column = kPack});
+  convolution_kernels(GetParam())
+      .row({.src = src.data(),
+            .src_channels = 1,
+            .src_height = kSide,
+            .src_width = kSide,
+            .taps_high = kTaps,
+            .taps_wide = kTaps,
+            .weights = weights.data(),
+            .bias = nullptr,
+            .clamp_min = 0,
+            .top = 0,
+            .left = 0,
+            .stride = 1,
+            .dst = dst.data(),
+            .dst_channels = 1,
+            .columns = 2,
+            .dst_channel = 2 * kPack,
+            .dst_column = kPack});
 
   for (int i = 0; i < 2 * kPack; ++i) {
     EXPECT_EQ(std::isnan(dst[i]), i % kPack == 5) << "element " << i;
@@ -64,14 +61,14 @@ TEST_P(NotANumber, WinsItsPoolWindowWhereverItStands) {
       Numbers src(static_cast<std::size_t>(window) * window * kPack, 1.0f);
       for (int image = 0; image < kPack; ++image) src[place * kPack + image] = kNan;
       const Pooled pooled =
-          pool(*GetParam(), {.src = src.data(),
-                             .src_row = static_cast<std::size_t>(window * kPack),
-                             .window = window,
-                             .stride = window,
-                             .columns = 1,
-                             .clamp_min = 0,
-                             .dst = nullptr,
-                             .argmax = nullptr});
+          pool(GetParam(), {.src = src.data(),
+                            .src_row = static_cast<std::size_t>(window * kPack),
+                            .window = window,
+                            .stride = window,
+                            .columns = 1,
+                            .clamp_min = 0,
+                            .dst = nullptr,
+                            .argmax = nullptr});
 
       for (int image = 0; image < kPack; ++image) {
         EXPECT_THAT(pooled.dst[image], IsNan()) << window << ", place " << place;
@@ -85,8 +82,10 @@ TEST_P(NotANumber, ComesThroughGelu) {
   Numbers src(kPack, -1.0f), dst(kPack), gradient(kPack, 1.0f);
   src[3] = kNan;
 
-  GetParam()->gelu(src.data(), dst.data(), kPack);
-  GetParam()->gelu_gradient(src.data(), gradient.data(), gradient.data(), kPack);
+  const ActivationKernels& gelu =
+      activation_kernels(GetParam(), ActivationFunction::gelu);
+  gelu.value({src.data(), dst.data(), kPack});
+  gelu.gradient({src.data(), gradient.data(), gradient.data(), kPack});
 
   for (int i = 0; i < kPack; ++i) {
     EXPECT_EQ(std::isnan(dst[i]), i == 3) << "element " << i;
@@ -99,7 +98,7 @@ TEST_P(NotANumber, ComesThroughABiasWithRelu) {
   dst[3] = kNan;
   const Numbers bias = {0.5f, kNan};
 
-  GetParam()->add_bias(dst.data(), bias.data(), 2, /*clamp_min=*/0);
+  epilogue_kernels(GetParam()).add_bias({dst.data(), bias.data(), 2, /*clamp_min=*/0});
 
   for (int i = 0; i < 2 * kPack; ++i) {
     EXPECT_EQ(std::isnan(dst[i]), i == 3 || i >= kPack) << "element " << i;
@@ -110,11 +109,11 @@ TEST_P(NotANumber, ComesThroughASum) {
   Numbers values(3 * kPack, 1.0f);
   values[20] = kNan;
 
-  EXPECT_THAT(GetParam()->sum(values.data(), values.size()), IsNan());
+  EXPECT_THAT(epilogue_kernels(GetParam()).sum(values.data(), values.size()), IsNan());
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, NotANumber, testing::ValuesIn(all_kernels()),
-                         [](const auto& info) { return table_name(info.param); });
+INSTANTIATE_TEST_SUITE_P(Sets, NotANumber, testing::ValuesIn(available_kernel_sets()),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace convoy

@@ -19,7 +19,7 @@ struct Training {
   std::size_t microbatches = 1;
   int threads = 1;
   std::uint64_t seed = 1;
-  const Kernels* kernels = &fast_kernels();
+  KernelSet kernels = best_kernel_set();
 };
 
 /// The digest of the weights after two steps.

@@ -57,8 +57,7 @@ void expect_all(const json& expected, const Layout& layout, const FlatBuffer& fo
   }
 }
 
-class TorchFixture
-    : public testing::TestWithParam<std::tuple<std::string, const Kernels*>> {};
+class TorchFixture : public testing::TestWithParam<std::tuple<std::string, KernelSet>> {};
 
 TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
   const auto& [name, kernels] = GetParam();
@@ -119,11 +118,11 @@ TEST_P(TorchFixture, IsMatchedForwardBackwardAndAfterThreeSteps) {
 // The plain kernels are slow: only the smallest model runs on them.
 INSTANTIATE_TEST_SUITE_P(Models, TorchFixture,
                          testing::Combine(testing::ValuesIn(model_names()),
-                                          testing::Values(&fast_kernels())),
+                                          testing::Values(best_kernel_set())),
                          [](const auto& info) { return std::get<0>(info.param); });
 INSTANTIATE_TEST_SUITE_P(PlainKernels, TorchFixture,
                          testing::Combine(testing::Values("lenet5"),
-                                          testing::Values(&reference_kernels())),
+                                          testing::Values(KernelSet::reference)),
                          [](const auto& info) { return std::get<0>(info.param); });
 
 }  // namespace

@@ -22,13 +22,13 @@ constexpr double kTolerance = 1e-5;
 
 class WinogradReference : public testing::TestWithParam<WinogradForm>, public Draws {
  protected:
-  using ToProducts = void (*Kernels::*)(const TileToProducts&);
-  using FromProducts = void (*Kernels::*)(const TileFromProducts&);
+  using ToProducts = void (*WinogradKernels::*)(const TileToProducts&);
+  using FromProducts = void (*WinogradKernels::*)(const TileFromProducts&);
 
   void expect_to_products(ToProducts kernel, const Matrix& left);
   void expect_from_products(FromProducts kernel, const Matrix& left, bool adds);
 
-  const Kernels& plain_ = reference_kernels();
+  const WinogradKernels& plain_ = winograd_kernels(KernelSet::reference);
   const WinogradForm form_ = GetParam();
 };
 
@@ -94,20 +94,22 @@ void WinogradReference::expect_from_products(FromProducts kernel, const Matrix& 
 }
 
 TEST_P(WinogradReference, TakesSourcesToProducts) {
-  expect_to_products(&Kernels::source_to_products, form_of(form_).source);
+  expect_to_products(&WinogradKernels::source_to_products, form_of(form_).source);
 }
 
 TEST_P(WinogradReference, TakesGradientsToProducts) {
-  expect_to_products(&Kernels::gradient_to_products, form_of(form_).output.turned());
+  expect_to_products(&WinogradKernels::gradient_to_products,
+                     form_of(form_).output.turned());
 }
 
 TEST_P(WinogradReference, TakesProductsToOutputs) {
-  expect_from_products(&Kernels::output_from_products, form_of(form_).output,
+  expect_from_products(&WinogradKernels::output_from_products, form_of(form_).output,
                        /*adds=*/false);
 }
 
 TEST_P(WinogradReference, AddsProductsToTheGradientOfSources) {
-  expect_from_products(&Kernels::add_source_gradient, form_of(form_).source.turned(),
+  expect_from_products(&WinogradKernels::add_source_gradient,
+                       form_of(form_).source.turned(),
                        /*adds=*/true);
 }
 

@@ -51,7 +51,7 @@ class StageTrial {
         images_(made_up_numbers(of.batch * of.src.size(), 1)),
         gradient_(made_up_numbers(of.batch * dst_.size(), 2)) {}
 
-  Found run(const Kernels& kernels, int threads) const;
+  Found run(KernelSet kernels, int threads) const;
   Found expected() const;
 
  private:
@@ -82,7 +82,7 @@ Numbers unpack(const float* from, std::size_t features, std::size_t batch) {
   return to;
 }
 
-Found StageTrial::run(const Kernels& kernels, int threads) const {
+Found StageTrial::run(KernelSet kernels, int threads) const {
   ThreadTeam team(threads);
   ArenaPlan plan;
   const std::size_t packs = round_up(case_.batch, kPack) / kPack;
@@ -298,15 +298,15 @@ class WinogradStageOf : public testing::TestWithParam<StageCase> {
 TEST_P(WinogradStageOf, MatchesAPlainConvolution) {
   const StageTrial trial(GetParam());
 
-  expect_close(trial.run(fast_kernels(), 2), trial.expected());
+  expect_close(trial.run(best_kernel_set(), 2), trial.expected());
 }
 
 TEST_P(WinogradStageOf, GivesTheSameBitsOnAnyNumberOfThreads) {
   const StageTrial trial(GetParam());
-  const Found alone = trial.run(fast_kernels(), 1);
+  const Found alone = trial.run(best_kernel_set(), 1);
 
-  EXPECT_TRUE(trial.run(fast_kernels(), 2) == alone);
-  EXPECT_TRUE(trial.run(fast_kernels(), 3) == alone);
+  EXPECT_TRUE(trial.run(best_kernel_set(), 2) == alone);
+  EXPECT_TRUE(trial.run(best_kernel_set(), 3) == alone);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, WinogradStageOf, testing::ValuesIn(cases()));
@@ -317,7 +317,7 @@ class PlainWinogradStageOf : public WinogradStageOf {};
 TEST_P(PlainWinogradStageOf, MatchesAPlainConvolution) {
   const StageTrial trial(GetParam());
 
-  expect_close(trial.run(reference_kernels(), 1), trial.expected());
+  expect_close(trial.run(KernelSet::reference, 1), trial.expected());
 }
 
 std::vector<StageCase> small_cases() {

@@ -73,7 +73,7 @@ TEST(Workload, MakesTheOptionsThatTheChoicesName) {
 
   EXPECT_EQ(loader_options(settings, work, all_microbatches(4)).augmentation,
             Augmentation::crop_alternate);
-  EXPECT_EQ(network_options(settings, 1).kernels, &reference_kernels());
+  EXPECT_EQ(network_options(settings, 1).kernels, KernelSet::reference);
   EXPECT_EQ(network_options(settings, 1).winograd, WinogradMode::off);
   EXPECT_EQ(schedule_options(settings, 1, 1).curve, Curve::linear);
   EXPECT_TRUE(schedule_options(settings, 1, 1).one_cycle.linear);
@@ -124,7 +124,7 @@ TEST(KernelSetting, ChoosesTheBestOrAnyThatTheProcessorHas) {
   for (const KernelSet set : available_kernel_sets()) {
     settings.network.kernels = find_choice<KernelsChoice>(name_of(set)).value();
     EXPECT_EQ(kernel_set(settings), set);
-    EXPECT_EQ(network_options(settings, 1).kernels, &kernels_of(set));
+    EXPECT_EQ(network_options(settings, 1).kernels, set);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "convoy/network/kernels/kernels.h"
+#include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/system/bandwidth_probe.h"
 #include "convoy/system/cpu.h"
 #include "convoy/system/fma_probe.h"
@@ -46,7 +46,7 @@ TEST(FmaProbe, TakesNoPartOfAvx512ForTheWhole) {
 }
 
 TEST(FmaProbe, IsAsWideAsTheKernels) {
-  const std::string kernels = fast_kernels().name;
+  const std::string kernels = name_of(best_kernel_set());
   const FmaVectors widest = widest_fma_vectors();
 
   EXPECT_EQ(widest == FmaVectors::avx512, kernels == "avx512") << kernels;

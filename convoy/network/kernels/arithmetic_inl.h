@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of a vector, under the names that formulas use (math.inc,
-// winograd_forms.inc). Included once per target by fast.cpp.
+// What the fast kernels share: arithmetic of a vector, under the names that formulas use
+// (math.inc, winograd_forms.inc), the sum of sixteen lanes, tiles of a constant size.
+// Included once per target by every file of kernels.
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -107,6 +108,15 @@ HWY_INLINE float sum_of_lanes(const float* lanes) {
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) sums[v] = hn::Load(D(), lanes + v * kWidth);
   return sum_of_lanes(sums);
+}
+
+/// Calls work with `value` (1 .. kMost) as a compile-time constant.
+template <int kMost, class Work>
+HWY_INLINE void with_constant(int value, const Work& work) {
+  if constexpr (kMost > 1) {
+    if (value < kMost) return with_constant<kMost - 1>(value, work);
+  }
+  work(std::integral_constant<int, kMost>());
 }
 
 }  // namespace HWY_NAMESPACE

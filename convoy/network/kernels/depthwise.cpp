@@ -309,12 +309,9 @@ CONVOY_WITH_FMA float depthwise_tap(const DepthwiseTaps& work, int tap, int imag
 
 void depthwise_taps(const DepthwiseTaps& work) {
   for (int tap = 0; tap < work.taps_high * work.taps_wide; ++tap) {
-    float lanes[kPack];
+    Lanes lanes;
     for (int i = 0; i < kPack; ++i) lanes[i] = depthwise_tap(work, tap, i);
-    for (int half = kPack / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-    }
-    work.gradient[tap] = lanes[0];
+    work.gradient[tap] = sum_of_lanes(lanes);
   }
 }
 

@@ -2,9 +2,27 @@
 
 #include "convoy/network/kernels/kernel_sets.h"
 
-#include "convoy/base/error.h"
+#include "convoy/network/kernels/instruction_sets.h"
+#include "hwy/highway.h"
 
 namespace convoy {
+namespace {
+
+/// The bit that Highway has for an instruction set.
+std::int64_t target_of(KernelSet set) {
+  switch (set) {
+    case KernelSet::avx512:
+      return HWY_AVX3;
+    case KernelSet::avx2:
+      return HWY_AVX2;
+    case KernelSet::neon:
+      return HWY_NEON;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
 
 const char* name_of(KernelSet set) {
   switch (set) {
@@ -22,17 +40,17 @@ const char* name_of(KernelSet set) {
 std::vector<KernelSet> available_kernel_sets() {
   std::vector<KernelSet> sets;
   for (const KernelSet set : {KernelSet::avx512, KernelSet::avx2, KernelSet::neon}) {
-    if (vector_kernels(set) != nullptr) sets.push_back(set);
+    // Those that are compiled, and that the processor has.
+    const std::int64_t both = HWY_TARGETS & hwy::SupportedTargets();
+    if ((both & target_of(set)) != 0) sets.push_back(set);
   }
   sets.push_back(KernelSet::reference);
   return sets;
 }
 
-const Kernels& kernels_of(KernelSet set) {
-  if (set == KernelSet::reference) return reference_kernels();
-  const Kernels* kernels = vector_kernels(set);
-  check(kernels != nullptr, "the processor can run the kernels that were chosen");
-  return *kernels;
+KernelSet best_kernel_set() {
+  static const KernelSet best = available_kernel_sets().front();
+  return best;
 }
 
 std::string names_of(const std::vector<KernelSet>& sets) {
@@ -42,9 +60,8 @@ std::string names_of(const std::vector<KernelSet>& sets) {
   return names;
 }
 
-const Kernels& fast_kernels() {
-  static const Kernels& best = kernels_of(available_kernel_sets().front());
-  return best;
+const char* kernel_library() {
+  return "Highway " HWY_STR(HWY_MAJOR) "." HWY_STR(HWY_MINOR) "." HWY_STR(HWY_PATCH);
 }
 
 }  // namespace convoy

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of a single number, under the names that formulas use (math.inc,
-// winograd_forms.inc): the reference's counterpart of arithmetic_inl.h.
+// What the plain kernels share: arithmetic of a single number, under the names that
+// formulas use (math.inc, winograd_forms.inc), and the sum of sixteen lanes. The
+// counterpart of arithmetic_inl.h.
 
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+
+#include "convoy/network/kernels/kernels.h"
 
 // Compiles a function twice, also with fused multiply-add as an instruction, and uses
 // what the processor has: std::fma has the same bits either way. A sanitizer's code
@@ -62,6 +67,30 @@ inline float times_power_of_two(float a, float, Bits whole) {
   const Bits first = halved(whole);
   const float scaled = a * from_bits(to_exponent(plus(first, 127)));
   return scaled * from_bits(to_exponent(plus(minus(whole, first), 127)));
+}
+
+inline constexpr int kTile = 6;
+
+/// One number per image.
+using Lanes = float[kPack];
+
+/// The sum of all images: lane i and lane i + 8, of these i and i + 4, and so on.
+inline float sum_of_lanes(const Lanes& numbers) {
+  Lanes lanes;
+  std::copy_n(numbers, kPack, lanes);
+  for (int half = kPack / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+/// The position of element (row, k) of an operand in tiles.
+inline std::size_t tiled_index(const Tiles& tiles, int row, int k, int depth) {
+  int tile = 0;
+  while (tiles.begin(tile + 1) <= row) ++tile;
+  const std::size_t before = static_cast<std::size_t>(tiles.begin(tile)) * depth;
+  return before + static_cast<std::size_t>(k) * tiles.size(tile) +
+         (row - tiles.begin(tile));
 }
 
 }  // namespace convoy::reference

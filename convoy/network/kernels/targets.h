@@ -21,12 +21,10 @@
 //
 // It is included anew for every instruction set, so it has no guard.
 
-// The first two have no fused multiply-add, the third has nothing our kernels could use.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#include "convoy/network/kernels/instruction_sets.h"
+// This comes before highway.h.
 #include "hwy/foreach_target.h"
-// foreach_target comes first.
-#include "hwy/cache_control.h"
+//
 #include "hwy/highway.h"
 
 // Highway always compiles for the plainest machine that the compiler may assume as well:

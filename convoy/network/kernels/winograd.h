@@ -18,6 +18,8 @@
 
 #include <cstddef>
 
+#include "convoy/network/kernels/kernels.h"
+
 namespace convoy {
 
 /// f4 computes 4 x 4 outputs with 36 products (points 0, 5/8, -5/8, 3/2, -3/2, infinity:
@@ -118,5 +120,18 @@ struct TapsFromProducts {
   std::size_t taps_row;
   bool accumulate;  // add to the taps instead of overwriting them
 };
+
+struct WinogradKernels {
+  void (*source_to_products)(const TileToProducts&);
+  void (*gradient_to_products)(const TileToProducts&);
+  /// dst = max(clamp_min, bias + A^T products A).
+  void (*output_from_products)(const TileFromProducts&);
+  /// dst += B products B^T.
+  void (*add_source_gradient)(const TileFromProducts&);
+  void (*taps_to_products)(const TapsToProducts&);
+  void (*taps_from_products)(const TapsFromProducts&);
+};
+
+const WinogradKernels& winograd_kernels(KernelSet set);
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Winograd's transforms in two dimensions, for one instruction set. Included once per
-// target by fast.cpp.
+// target by winograd.cpp.
 //
 // A transform is done column by column, then row by row. Rows outside the image are read
 // from a row of zeros; columns outside it are not computed at all, nor are rows and

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/layers/point/broadcast.h"
 #include "convoy/network/layers/relu.h"
 #include "convoy/network/stage_builder.h"
@@ -20,13 +21,14 @@ class AddStage final : public Stage {
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
     pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
       const std::size_t from = pack * size_;
-      pass.kernels.scale_shift({.src = src[0].values + from,
-                                .scale = 1,
-                                .shift = 0,
-                                .residual = src[1].values + from,
-                                .clamp_min = relu_ ? 0 : kNoClamp,
-                                .dst = dst.values + from,
-                                .size = size_});
+      epilogue_kernels(pass.kernels)
+          .scale_shift({.src = src[0].values + from,
+                        .scale = 1,
+                        .shift = 0,
+                        .residual = src[1].values + from,
+                        .clamp_min = relu_ ? 0 : kNoClamp,
+                        .dst = dst.values + from,
+                        .size = size_});
     });
   }
 
@@ -34,7 +36,9 @@ class AddStage final : public Stage {
     pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
       const std::size_t from = pack * size_;
       float* gradient = dst.gradient + from;
-      if (relu_) pass.kernels.mask_by_sign(gradient, dst.values + from, size_);
+      if (relu_) {
+        epilogue_kernels(pass.kernels).mask_by_sign({gradient, dst.values + from, size_});
+      }
       for (const Activation& to : src) {
         if (to.gradient != nullptr) std::copy_n(gradient, size_, to.gradient + from);
       }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "convoy/base/error.h"
 #include "convoy/network/layers/heads/attention_bias.h"
 #include "convoy/network/layers/heads/attention_stage.h"
 
@@ -54,11 +53,8 @@ class AttentionCheck {
   void expect(bool fits, const char* option, const Found& found,
               const std::string& expected) const {
     if (fits) return;
-    throw InputError(InputKind::settings,
-                     {.where = fmt::format("model: attention: {}", option),
-                      .found = fmt::format("{}", found),
-                      .expected = expected,
-                      .hint = ""});
+    refuse_layer(fmt::format("attention: {}", option), fmt::format("{}", found),
+                 expected);
   }
 
   const Attention& layer_;

@@ -2,11 +2,8 @@
 
 #include "convoy/network/layers/average_pool.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "convoy/base/error.h"
 #include "convoy/network/average_stage.h"
 #include "convoy/network/stage_builder.h"
 
@@ -45,23 +42,6 @@ AverageWindows average_windows(const AveragePool& layer, Shape src) {
                         positions.width, layer.count_include_pad)};
 }
 
-/// No window lies wholly outside the image.
-void refuse_average_padding(const Window& window) {
-  const Padding& padding = window.padding;
-  if (std::max(padding.top, padding.bottom) < window.size.height &&
-      std::max(padding.left, padding.right) < window.size.width) {
-    return;
-  }
-  throw InputError(
-      InputKind::settings,
-      {.where = "model: avg_pool",
-       .found = fmt::format("a window of {} x {} with padding {}, {}, {}, {}",
-                            window.size.height, window.size.width, padding.top,
-                            padding.left, padding.bottom, padding.right),
-       .expected = "less padding than window",
-       .hint = ""});
-}
-
 class AveragePoolKind final : public KindOf<AveragePool, AveragePoolKind> {
  public:
   AveragePoolKind() : KindOf({.name = "avg_pool", .operation = "AvgPool"}) {}
@@ -70,8 +50,7 @@ class AveragePoolKind final : public KindOf<AveragePool, AveragePoolKind> {
                                            const LayerContext& context) {
     const Shape src = context.first();
     const Window window = layer.real_window(src);
-    refuse_window("avg_pool", src, window);
-    refuse_average_padding(window);
+    refuse_pool_window("avg_pool", src, window);
     const Extent positions = window.positions(src);
     LayerDescription result{
         .dst = {src.channels, positions.height, positions.width, src.rows},

@@ -15,6 +15,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/network/kernels/batch_norm.h"
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/pool.h"
 #include "convoy/network/layers/add.h"
 #include "convoy/network/layers/max_pool.h"
 #include "convoy/network/layers/relu.h"
@@ -36,13 +39,11 @@ struct BatchNormOptions {
 
 /// Two sums for each of the sixteen images of a pack.
 struct PackSums {
-  double first[kPack] = {};
-  double second[kPack] = {};
+  double first[kPack] = {}, second[kPack] = {};
 };
 
 struct Sums {
-  double first = 0;
-  double second = 0;
+  double first = 0, second = 0;
 
   void add(const PackSums& pack_sums, int images) {
     for (int i = 0; i < images; ++i) {
@@ -65,8 +66,7 @@ class BatchNormStage final : public Stage {
   /// A channel is normalised as (y - mean) * inverse, inverse being 1 / standard
   /// deviation.
   struct Moments {
-    float mean;
-    float inverse;
+    float mean, inverse;
   };
   /// d(y) = from_gradient * g + from_source * (y - mean) + constant.
   struct Coefficients {
@@ -162,11 +162,12 @@ BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* s
   Sums sums;
   for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
-    pass.kernels.add_moments({.src = src + plane(src_, pack, channel),
-                              .size = src_.pixels() * kPack,
-                              .around = around,
-                              .sums = pack_sums.first,
-                              .squares = pack_sums.second});
+    batch_norm_kernels(pass.kernels)
+        .add_moments({.src = src + plane(src_, pack, channel),
+                      .size = src_.pixels() * kPack,
+                      .around = around,
+                      .sums = pack_sums.first,
+                      .squares = pack_sums.second});
     sums.add(pack_sums, pass.real_rows(src_, pack));
   }
   const double count = numbers_in_channel(pass);
@@ -195,7 +196,7 @@ void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t c
     work.residual = src[1].values + plane(src_, pack, channel);
   }
   if (options_.pool == 0) {
-    pass.kernels.scale_shift(work);
+    epilogue_kernels(pass.kernels).scale_shift(work);
     return;
   }
   const float* plane_src = work.src;
@@ -204,7 +205,7 @@ void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t c
   work.size = row_floats_ * options_.pool;
   for (int row = 0; row < dst_.height; ++row) {
     work.src = plane_src + static_cast<std::size_t>(row) * work.size;
-    pass.kernels.scale_shift(work);
+    epilogue_kernels(pass.kernels).scale_shift(work);
     pool_rows(pass, plane(dst_, pack, channel), rows, row, dst);
   }
 }
@@ -212,14 +213,15 @@ void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t c
 void BatchNormStage::pool_rows(const Pass& pass, std::size_t dst_plane, float* rows,
                                int row, float* dst) const {
   const std::size_t to = dst_plane + static_cast<std::size_t>(row) * dst_.width * kPack;
-  pass.kernels.pool_row({.src = rows,
-                         .src_row = row_floats_,
-                         .window = options_.pool,
-                         .stride = options_.pool,
-                         .columns = dst_.width,
-                         .clamp_min = options_.relu ? 0 : kNoClamp,
-                         .dst = dst + to,
-                         .argmax = pass.arena.get<std::uint8_t>(argmax_) + to});
+  pool_kernels(pass.kernels)
+      .row({.src = rows,
+            .src_row = row_floats_,
+            .window = options_.pool,
+            .stride = options_.pool,
+            .columns = dst_.width,
+            .clamp_min = options_.relu ? 0 : kNoClamp,
+            .dst = dst + to,
+            .argmax = pass.arena.get<std::uint8_t>(argmax_) + to});
 }
 
 void BatchNormStage::backward(const Pass& pass, Activations src, const Activation& dst) {
@@ -242,7 +244,8 @@ void BatchNormStage::mask(const Pass& pass, std::size_t pack, std::size_t channe
                           Activations src, const Activation& dst) const {
   const std::size_t from = plane(dst_, pack, channel), size = dst_.pixels() * kPack;
   if (options_.relu) {
-    pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from, size);
+    epilogue_kernels(pass.kernels)
+        .mask_by_sign({dst.gradient + from, dst.values + from, size});
   }
   if (options_.residual && src[1].gradient != nullptr) {
     std::copy_n(dst.gradient + from, size, src[1].gradient + from);
@@ -264,14 +267,15 @@ void BatchNormStage::for_gradients(const Pass& pass, std::size_t pack,
   for (int row = 0; row < dst_.height; ++row) {
     const std::size_t from = dst + static_cast<std::size_t>(row) * dst_.width * kPack;
     if (!covered) std::fill_n(rows, window, 0.0f);
-    pass.kernels.unpool_row({.dst_gradient = dst_gradient + from,
-                             .argmax = pass.arena.get<std::uint8_t>(argmax_) + from,
-                             .window = options_.pool,
-                             .stride = options_.pool,
-                             .columns = dst_.width,
-                             .accumulate = false,
-                             .src_gradient = rows,
-                             .src_row = row_floats_});
+    pool_kernels(pass.kernels)
+        .unpool_row({.dst_gradient = dst_gradient + from,
+                     .argmax = pass.arena.get<std::uint8_t>(argmax_) + from,
+                     .window = options_.pool,
+                     .stride = options_.pool,
+                     .columns = dst_.width,
+                     .accumulate = false,
+                     .src_gradient = rows,
+                     .src_row = row_floats_});
     work(src + static_cast<std::size_t>(row) * window, window, rows);
   }
   // Rows that no window reaches, because the height is no multiple of it.
@@ -286,33 +290,32 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
                                                            const float* dst_gradient,
                                                            float* rows) const {
   const Moments moments = pass.arena.get<Moments>(moments_)[channel];
+  const BatchNormKernels& kernels = batch_norm_kernels(pass.kernels);
   Sums sums;
   for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
     for_gradients(pass, pack, channel, dst_gradient, rows,
                   [&](std::size_t from, std::size_t size, const float* gradient) {
-                    pass.kernels.add_norm_sums({.gradient = gradient,
-                                                .src = src + from,
-                                                .size = size,
-                                                .mean = moments.mean,
-                                                .sums = pack_sums.first,
-                                                .products = pack_sums.second});
+                    kernels.add_sums({.gradient = gradient,
+                                      .src = src + from,
+                                      .size = size,
+                                      .mean = moments.mean,
+                                      .sums = pack_sums.first,
+                                      .products = pack_sums.second});
                   });
     sums.add(pack_sums, pass.real_rows(src_, pack));
   }
-  if (pass.parameters[kShift].gradient != nullptr) {
-    pass.parameters[kShift].gradient[channel] = static_cast<float>(sums.first);
-  }
-  if (pass.parameters[kScale].gradient != nullptr) {
-    pass.parameters[kScale].gradient[channel] =
-        static_cast<float>(sums.second * moments.inverse);
-  }
+  float* shift = pass.parameters[kShift].gradient;
+  float* scale = pass.parameters[kScale].gradient;
+  if (shift != nullptr) shift[channel] = static_cast<float>(sums.first);
+  if (scale != nullptr)
+    scale[channel] = static_cast<float>(sums.second * moments.inverse);
   const double count = numbers_in_channel(pass);
   const double inverse = moments.inverse;
-  const double scale = pass.parameters[kScale].values[channel] * inverse;
-  return {static_cast<float>(scale),
-          static_cast<float>(-scale * inverse * inverse * sums.second / count),
-          static_cast<float>(-scale * sums.first / count)};
+  const double factor = pass.parameters[kScale].values[channel] * inverse;
+  return {static_cast<float>(factor),
+          static_cast<float>(-factor * inverse * inverse * sums.second / count),
+          static_cast<float>(-factor * sums.first / count)};
 }
 
 /// A frozen norm is the same scale and shift for every batch.
@@ -327,18 +330,19 @@ void BatchNormStage::source_backward(const Pass& pass, std::size_t pack,
                                      const Coefficients& coefficients,
                                      const Activation& src, const float* dst_gradient,
                                      float* rows) const {
+  const BatchNormKernels& kernels = batch_norm_kernels(pass.kernels);
   const float mean = pass.arena.get<Moments>(moments_)[channel].mean;
   for_gradients(pass, pack, channel, dst_gradient, rows,
                 [&](std::size_t from, std::size_t size, const float* gradient) {
-                  pass.kernels.norm_gradient({.gradient = gradient,
-                                              .src = src.values + from,
-                                              .size = size,
-                                              .mean = mean,
-                                              .from_gradient = coefficients.from_gradient,
-                                              .from_source = coefficients.from_source,
-                                              .constant = coefficients.constant,
-                                              .images = pass.real_rows(src_, pack),
-                                              .dst = src.gradient + from});
+                  kernels.gradient({.gradient = gradient,
+                                    .src = src.values + from,
+                                    .size = size,
+                                    .mean = mean,
+                                    .from_gradient = coefficients.from_gradient,
+                                    .from_source = coefficients.from_source,
+                                    .constant = coefficients.constant,
+                                    .images = pass.real_rows(src_, pack),
+                                    .dst = src.gradient + from});
                 });
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "convoy/base/random.h"
+#include "convoy/network/kernels/dropout.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
@@ -43,14 +44,15 @@ class DropoutStage final : public Stage {
     const auto threshold = static_cast<std::uint32_t>(std::lround(probability_ * 65536));
     auto* kept = pass.arena.get<std::uint16_t>(kept_);
     const std::size_t rows = pass.packs(shape_) * shape_.features();
+    const DropoutKernels& kernels = dropout_kernels(pass.kernels);
     pass.team.run((rows + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
       const std::size_t first = chunk * kChunk, count = std::min(kChunk, rows - first);
-      if (draw) pass.kernels.draw_kept({random, first, count, threshold, kept + first});
-      pass.kernels.scale_kept({.src = from + first * kPack,
-                               .kept = kept + first,
-                               .rows = count,
-                               .factor = 1.0f / (1.0f - probability_),
-                               .dst = to + first * kPack});
+      if (draw) kernels.draw({random, first, count, threshold, kept + first});
+      kernels.scale({.src = from + first * kPack,
+                     .kept = kept + first,
+                     .rows = count,
+                     .factor = 1.0f / (1.0f - probability_),
+                     .dst = to + first * kPack});
     });
   }
 

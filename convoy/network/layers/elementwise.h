@@ -24,44 +24,41 @@ namespace convoy {
 struct ActivationOf {
   ActivationFunction function;
   ActivationConstants constants{};
-
-  void value(const Kernels& kernels, const float* src, float* dst,
-             std::size_t size) const {
-    activation_kernels(kernels.set, function).value({src, dst, size, constants});
-  }
-  void gradient(const Kernels& kernels, const float* src, const float* dst_gradient,
-                float* src_gradient, std::size_t size) const {
-    activation_kernels(kernels.set, function)
-        .gradient({src, dst_gradient, src_gradient, size, constants});
-  }
 };
 
-/// `Function` has value() and gradient() as ActivationOf has. The gradient follows from
-/// the source.
-template <class Function>
+/// The gradient follows from the source.
 class ElementwiseStage final : public Stage {
  public:
-  ElementwiseStage(Function function, Shape shape) : function_(function), shape_(shape) {}
+  ElementwiseStage(const ActivationOf& activation, Shape shape)
+      : activation_(activation), shape_(shape) {}
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
+    const ActivationKernels& kernels = this->kernels(pass);
     for_chunks(pass, [&](std::size_t from, std::size_t size) {
-      function_.value(pass.kernels, src[0].values + from, dst.values + from, size);
+      kernels.value(
+          {src[0].values + from, dst.values + from, size, activation_.constants});
     });
   }
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient == nullptr) return;
+    const ActivationKernels& kernels = this->kernels(pass);
     for_chunks(pass, [&](std::size_t from, std::size_t size) {
-      function_.gradient(pass.kernels, src[0].values + from, dst.gradient + from,
-                         src[0].gradient + from, size);
+      kernels.gradient({src[0].values + from, dst.gradient + from, src[0].gradient + from,
+                        size, activation_.constants});
     });
   }
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool is_cheap() const override { return true; }
 
  private:
   static constexpr std::size_t kChunk = 4096;  // a multiple of kPack
+
+  const ActivationKernels& kernels(const Pass& pass) const {
+    return activation_kernels(pass.kernels, activation_.function);
+  }
 
   template <class Work>
   void for_chunks(const Pass& pass, const Work& work) const {
@@ -71,7 +68,7 @@ class ElementwiseStage final : public Stage {
     });
   }
 
-  Function function_;
+  ActivationOf activation_;
   Shape shape_;
 };
 
@@ -88,8 +85,8 @@ class ElementwiseKind : public KindOf<Options, Derived> {
   }
   std::unique_ptr<Stage> make_stage(const StageSpec& spec,
                                     const StageContext&) const override {
-    auto function = Derived::function(spec.options<Options>());
-    return std::make_unique<ElementwiseStage<decltype(function)>>(function, spec.src[0]);
+    return std::make_unique<ElementwiseStage>(Derived::function(spec.options<Options>()),
+                                              spec.src[0]);
   }
   std::vector<LayerExample> examples() const override {
     return {{"OfImages", Options{}, {{3, 5, 4}}},

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/kernels/row_norm.h"
 #include "convoy/network/stage_builder.h"
 
@@ -27,7 +28,7 @@ class LayerNormStage final : public Stage {
     auto* moments = pass.arena.get<RowMoments>(moments_);
     pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
       const std::size_t from = pack * pack_floats(shape_);
-      row_norm_kernels(pass.kernels.set)
+      row_norm_kernels(pass.kernels)
           .normalize({.src = src[0].values + from,
                       .features = shape_.features(),
                       .scale = pass.parameters[kNormScale].values,
@@ -44,7 +45,7 @@ class LayerNormStage final : public Stage {
     const auto* moments = pass.arena.get<RowMoments>(moments_);
     pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
       const std::size_t from = pack * pack_floats(shape_);
-      row_norm_kernels(pass.kernels.set)
+      row_norm_kernels(pass.kernels)
           .gradient({.dst_gradient = dst.gradient + from,
                      .src = src[0].values + from,
                      .features = shape_.features(),
@@ -56,6 +57,7 @@ class LayerNormStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool is_cheap() const override { return true; }
 
  private:
   static constexpr std::size_t kFeaturesPerTask = 32;
@@ -66,6 +68,7 @@ class LayerNormStage final : public Stage {
     if (scale == nullptr && shift == nullptr) return;
     const std::size_t features = shape_.features();
     const auto* moments = pass.arena.get<RowMoments>(moments_);
+    const EpilogueKernels& epilogue = epilogue_kernels(pass.kernels);
     const std::size_t tasks = (features + kFeaturesPerTask - 1) / kFeaturesPerTask;
     pass.team.run(tasks, [&](std::size_t task, int thread) {
       const std::size_t first = task * kFeaturesPerTask;
@@ -75,7 +78,7 @@ class LayerNormStage final : public Stage {
       std::fill_n(sums, 2 * kFeaturesPerTask * kPack, 0.0f);
       for (std::size_t pack = 0; pack < pass.packs(shape_); ++pack) {
         const std::size_t from = (pack * features + first) * kPack;
-        row_norm_kernels(pass.kernels.set)
+        row_norm_kernels(pass.kernels)
             .add_sums({.dst_gradient = dst_gradient + from,
                        .src = src + from,
                        .features = count,
@@ -84,10 +87,9 @@ class LayerNormStage final : public Stage {
                        .products = products});
       }
       for (std::size_t f = 0; f < count; ++f) {
-        if (shift != nullptr)
-          shift[first + f] = pass.kernels.sum(sums + f * kPack, kPack);
+        if (shift != nullptr) shift[first + f] = epilogue.sum(sums + f * kPack, kPack);
         if (scale == nullptr) continue;
-        scale[first + f] = pass.kernels.sum(products + f * kPack, kPack);
+        scale[first + f] = epilogue.sum(products + f * kPack, kPack);
       }
     });
   }

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/layers/relu.h"
 #include "convoy/network/stage_builder.h"
 
@@ -110,25 +112,27 @@ void LinearStage::forward(const Pass& pass, Activations sources,
   const std::size_t packs = pass.packs(src_);
   const auto features = static_cast<std::size_t>(features_);
   const float* weights = pass.parameters[kWeight].values;
+  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const EpilogueKernels& epilogue = epilogue_kernels(pass.kernels);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int) {
     const RowBlock block(task, outputs_);
     float* rows = dst + static_cast<std::size_t>(block.first) * kPack;
     const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
     for (int f = 0; f < features_; f += kDepth) {
       for (std::size_t pack = 0; pack < packs; ++pack) {
-        pass.kernels.product({.a = weights + block.first * features + f,
-                              .a_row = features,
-                              .b = src + (pack * features + f) * kPack,
-                              .dst = rows + pack * dst_pack,
-                              .dst_row = kPack,
-                              .rows = block.rows,
-                              .depth = std::min(kDepth, features_ - f),
-                              .accumulate = f > 0});
+        kernels.product({.a = weights + block.first * features + f,
+                         .a_row = features,
+                         .b = src + (pack * features + f) * kPack,
+                         .dst = rows + pack * dst_pack,
+                         .dst_row = kPack,
+                         .rows = block.rows,
+                         .depth = std::min(kDepth, features_ - f),
+                         .accumulate = f > 0});
       }
     }
     for (std::size_t pack = 0; has_epilogue() && pack < packs; ++pack) {
-      pass.kernels.add_bias(rows + pack * dst_pack, bias_of(pass, block.first),
-                            block.rows, clamp_min);
+      epilogue.add_bias(
+          {rows + pack * dst_pack, bias_of(pass, block.first), block.rows, clamp_min});
     }
   });
 }
@@ -146,6 +150,7 @@ void LinearStage::finish_dst_gradient(const Pass& pass, const Activation& dst) c
   const std::size_t dst_pack = static_cast<std::size_t>(outputs_) * kPack;
   float* bias = has_bias_ ? pass.parameters[kBias].gradient : nullptr;
   if (!relu_ && bias == nullptr) return;
+  const EpilogueKernels& kernels = epilogue_kernels(pass.kernels);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int) {
     const RowBlock block(task, outputs_);
     if (bias != nullptr) std::fill_n(bias + block.first, block.rows, 0.0f);
@@ -153,12 +158,12 @@ void LinearStage::finish_dst_gradient(const Pass& pass, const Activation& dst) c
       const std::size_t from =
           pack * dst_pack + static_cast<std::size_t>(block.first) * kPack;
       if (relu_) {
-        pass.kernels.mask_by_sign(dst.gradient + from, dst.values + from,
-                                  static_cast<std::size_t>(block.rows) * kPack);
+        kernels.mask_by_sign({dst.gradient + from, dst.values + from,
+                              static_cast<std::size_t>(block.rows) * kPack});
       }
       for (int i = 0; bias != nullptr && i < block.rows; ++i) {
-        bias[block.first + i] += pass.kernels.sum(
-            dst.gradient + from + static_cast<std::size_t>(i) * kPack, kPack);
+        bias[block.first + i] +=
+            kernels.sum(dst.gradient + from + static_cast<std::size_t>(i) * kPack, kPack);
       }
     }
   });
@@ -167,6 +172,7 @@ void LinearStage::finish_dst_gradient(const Pass& pass, const Activation& dst) c
 void LinearStage::pack_panels(const Pass& pass, const float* src) {
   const std::size_t count = round_up(static_cast<std::size_t>(features_), kPack) / kPack;
   float* panels = pass.arena.get(panels_);
+  const ProductKernels& kernels = product_kernels(pass.kernels);
   pass.team.run(count, [&](std::size_t panel, int) {
     const int first = static_cast<int>(panel) * kPack;
     const int width = std::min(kPack, features_ - first);
@@ -174,7 +180,7 @@ void LinearStage::pack_panels(const Pass& pass, const float* src) {
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack, to += kPack * kPack) {
       const float* from = src + (pack * features_ + first) * kPack;
       if (width == kPack) {
-        pass.kernels.rows_to_tile({from, kPack, kPack, kPack, to});
+        kernels.rows_to_tile({from, kPack, kPack, kPack, to});
         continue;
       }
       std::fill_n(to, kPack * kPack, 0.0f);
@@ -187,16 +193,17 @@ void LinearStage::pack_panels(const Pass& pass, const float* src) {
 void LinearStage::gradients_to_tiles(const Pass& pass, const RowBlock& block,
                                      const float* dst_gradient, float* tiles) const {
   const std::size_t images = pass.packs(src_) * kPack;
-  const Tiles cut(block.rows, pass.kernels.tile);
+  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const Tiles cut(block.rows, kernels.tile);
   for (int tile = 0; tile < cut.count; ++tile) {
     const int first = block.first + cut.begin(tile), size = cut.size(tile);
     float* to = tiles + static_cast<std::size_t>(cut.begin(tile)) * images;
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack, to += kPack * size) {
-      pass.kernels.rows_to_tile({.src = dst_gradient + (pack * outputs_ + first) * kPack,
-                                 .src_row = kPack,
-                                 .rows = size,
-                                 .depth = kPack,
-                                 .dst = to});
+      kernels.rows_to_tile({.src = dst_gradient + (pack * outputs_ + first) * kPack,
+                            .src_row = kPack,
+                            .rows = size,
+                            .depth = kPack,
+                            .dst = to});
     }
   }
 }
@@ -206,20 +213,21 @@ void LinearStage::weights_backward(const Pass& pass, const float* src,
   pack_panels(pass, src);
   const std::size_t images = pass.packs(src_) * kPack;
   const float* panels = pass.arena.get(panels_);
+  const ProductKernels& kernels = product_kernels(pass.kernels);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
     const RowBlock block(task, outputs_);
     float* tiles = pass.arena.get(gradient_tiles_) +
                    static_cast<std::size_t>(thread) * rows_per_task(outputs_) * images;
     gradients_to_tiles(pass, block, dst_gradient, tiles);
     for (int f = 0; f < features_; f += kPack) {
-      pass.kernels.product({.a = tiles,
-                            .b = panels + static_cast<std::size_t>(f) * images,
-                            .dst = pass.parameters[kWeight].gradient +
-                                   static_cast<std::size_t>(block.first) * features_ + f,
-                            .dst_row = static_cast<std::size_t>(features_),
-                            .rows = block.rows,
-                            .depth = static_cast<int>(images),
-                            .columns = std::min(kPack, features_ - f)});
+      kernels.product({.a = tiles,
+                       .b = panels + static_cast<std::size_t>(f) * images,
+                       .dst = pass.parameters[kWeight].gradient +
+                              static_cast<std::size_t>(block.first) * features_ + f,
+                       .dst_row = static_cast<std::size_t>(features_),
+                       .rows = block.rows,
+                       .depth = static_cast<int>(images),
+                       .columns = std::min(kPack, features_ - f)});
     }
   });
 }
@@ -229,6 +237,7 @@ void LinearStage::source_backward(const Pass& pass, const float* dst_gradient,
   const auto features = static_cast<std::size_t>(features_);
   const auto outputs = static_cast<std::size_t>(outputs_);
   const std::size_t scratch = static_cast<std::size_t>(rows_per_task(features_)) * kDepth;
+  const ProductKernels& kernels = product_kernels(pass.kernels);
   pass.team.run(RowBlock::count(features_), [&](std::size_t task, int thread) {
     const RowBlock block(task, features_);
     float* tiles = pass.arena.get(weight_tiles_) + thread * scratch;
@@ -237,13 +246,13 @@ void LinearStage::source_backward(const Pass& pass, const float* dst_gradient,
       const int depth = std::min(kDepth, outputs_ - o);
       weights_to_tiles(pass, block, o, depth, tiles);
       for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
-        pass.kernels.product({.a = tiles,
-                              .b = dst_gradient + (pack * outputs + o) * kPack,
-                              .dst = rows + pack * features * kPack,
-                              .dst_row = kPack,
-                              .rows = block.rows,
-                              .depth = depth,
-                              .accumulate = o > 0});
+        kernels.product({.a = tiles,
+                         .b = dst_gradient + (pack * outputs + o) * kPack,
+                         .dst = rows + pack * features * kPack,
+                         .dst_row = kPack,
+                         .rows = block.rows,
+                         .depth = depth,
+                         .accumulate = o > 0});
       }
     }
   });
@@ -257,15 +266,16 @@ void LinearStage::weights_to_tiles(const Pass& pass, const RowBlock& block, int 
   constexpr int kRowsAtOnce = 8;
   const auto features = static_cast<std::size_t>(features_);
   const float* src = pass.parameters[kWeight].values + output * features + block.first;
-  const Tiles cut(block.rows, pass.kernels.tile);
+  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const Tiles cut(block.rows, kernels.tile);
   for (int k = 0; k < depth; k += kRowsAtOnce, src += kRowsAtOnce * features) {
     for (int tile = 0; tile < cut.count; ++tile) {
       const auto first = static_cast<std::size_t>(cut.begin(tile));
-      pass.kernels.columns_to_tile({.src = src + first,
-                                    .src_row = features,
-                                    .rows = cut.size(tile),
-                                    .depth = std::min(kRowsAtOnce, depth - k),
-                                    .dst = tiles + first * depth + k * cut.size(tile)});
+      kernels.columns_to_tile({.src = src + first,
+                               .src_row = features,
+                               .rows = cut.size(tile),
+                               .depth = std::min(kRowsAtOnce, depth - k),
+                               .dst = tiles + first * depth + k * cut.size(tile)});
     }
   }
 }

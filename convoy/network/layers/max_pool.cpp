@@ -6,11 +6,14 @@
 
 #include <algorithm>
 
-#include "convoy/base/error.h"
+#include "convoy/network/kernels/pool.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
 namespace {
+
+// A window's choice fits one byte.
+constexpr std::size_t kMostPixels = 256;
 
 /// A max pool that no convolution or batch norm includes: any window, stride and padding.
 /// With padding, a plane is pooled and unpooled in a framed copy.
@@ -69,20 +72,21 @@ void MaxPoolStage::forward(const Pass& pass, Activations src, const Activation& 
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
   auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     const float* from =
         framed(pass, src[0].values + plane * src_.pixels() * kPack, thread);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t to = (plane * dst_.height + row) * dst_row;
-      pass.kernels.pool_row({.src = from + row * window_.stride.height * framed_row_,
-                             .src_row = framed_row_,
-                             .window = window_.size.width,
-                             .stride = window_.stride.width,
-                             .columns = dst_.width,
-                             .clamp_min = kNoClamp,
-                             .dst = dst.values + to,
-                             .argmax = argmax + to,
-                             .window_high = window_.size.height});
+      kernels.row({.src = from + row * window_.stride.height * framed_row_,
+                   .src_row = framed_row_,
+                   .window = window_.size.width,
+                   .stride = window_.stride.width,
+                   .columns = dst_.width,
+                   .clamp_min = kNoClamp,
+                   .dst = dst.values + to,
+                   .argmax = argmax + to,
+                   .window_high = window_.size.height});
     }
   });
 }
@@ -93,6 +97,7 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
   const std::size_t src_row = static_cast<std::size_t>(src_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
   const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
+  const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     float* gradient = src[0].gradient + plane * src_.pixels() * kPack;
     float* to = is_framed() ? pass.arena.get(backward_frame_) + thread * framed_floats()
@@ -100,40 +105,21 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
     std::fill_n(to, framed_floats(), 0.0f);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * dst_.height + row) * dst_row;
-      pass.kernels.unpool_row(
-          {.dst_gradient = dst.gradient + from,
-           .argmax = argmax + from,
-           .window = window_.size.width,
-           .stride = window_.stride.width,
-           .columns = dst_.width,
-           .accumulate = true,
-           .src_gradient = to + row * window_.stride.height * framed_row_,
-           .src_row = framed_row_,
-           .window_high = window_.size.height});
+      kernels.unpool_row({.dst_gradient = dst.gradient + from,
+                          .argmax = argmax + from,
+                          .window = window_.size.width,
+                          .stride = window_.stride.width,
+                          .columns = dst_.width,
+                          .accumulate = true,
+                          .src_gradient = to + row * window_.stride.height * framed_row_,
+                          .src_row = framed_row_,
+                          .window_high = window_.size.height});
     }
     if (!is_framed()) return;
     for (int y = 0; y < src_.height; ++y) {
       std::copy_n(to + framed_offset(y), src_row, gradient + y * src_row);
     }
   });
-}
-
-/// A window's choice fits one byte, and no window lies wholly outside the image.
-void refuse_max_pool(const MaxPool& layer) {
-  const Padding& padding = layer.padding;
-  if (layer.window.pixels() <= 256 &&
-      std::max(padding.top, padding.bottom) < layer.window.height &&
-      std::max(padding.left, padding.right) < layer.window.width) {
-    return;
-  }
-  throw InputError(
-      InputKind::settings,
-      {.where = "model: max_pool",
-       .found = fmt::format("a window of {} x {} with padding {}, {}, {}, {}",
-                            layer.window.height, layer.window.width, padding.top,
-                            padding.left, padding.bottom, padding.right),
-       .expected = "at most 256 pixels, and less padding than window",
-       .hint = ""});
 }
 
 class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
@@ -144,8 +130,13 @@ class MaxPoolKind final : public KindOf<MaxPool, MaxPoolKind> {
                                            const LayerContext& context) {
     const Shape src = context.first();
     const Window window = layer.real_window();
-    refuse_window("max_pool", src, window);
-    refuse_max_pool(layer);
+    refuse_pool_window("max_pool", src, window);
+    if (window.size.pixels() > kMostPixels) {
+      refuse_layer(
+          "max_pool",
+          fmt::format("a window of {} x {}", window.size.height, window.size.width),
+          fmt::format("at most {} pixels", kMostPixels));
+    }
     const Extent positions = window.positions(src);
     return {.dst = {src.channels, positions.height, positions.width, src.rows},
             .details = window_details(window)};

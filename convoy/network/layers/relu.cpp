@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
@@ -27,7 +28,8 @@ class ReluStage final : public Stage {
     pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
       const std::size_t from = pack * size_;
       std::copy_n(dst.gradient + from, size_, src[0].gradient + from);
-      pass.kernels.mask_by_sign(src[0].gradient + from, dst.values + from, size_);
+      epilogue_kernels(pass.kernels)
+          .mask_by_sign({src[0].gradient + from, dst.values + from, size_});
     });
   }
 

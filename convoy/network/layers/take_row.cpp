@@ -2,7 +2,8 @@
 
 #include "convoy/network/layers/take_row.h"
 
-#include "convoy/base/error.h"
+#include <fmt/format.h>
+
 #include "convoy/network/row_copy.h"
 #include "convoy/network/stage_builder.h"
 
@@ -45,7 +46,10 @@ class TakeRowKind final : public KindOf<TakeRow, TakeRowKind> {
   static LayerDescription describe_options(const TakeRow& layer,
                                            const LayerContext& context) {
     Shape dst = context.first();
-    check(layer.row >= 0 && layer.row < dst.rows, "the row that is taken is there");
+    if (layer.row < 0 || layer.row >= dst.rows) {
+      refuse_layer("take_row", fmt::format("row {} of {}", layer.row, dst.rows),
+                   "a row that is there, counted from 0");
+    }
     dst.rows = 1;
     return {.dst = dst};
   }

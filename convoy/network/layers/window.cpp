@@ -7,13 +7,15 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/network/layer.h"
 
 namespace convoy {
 namespace {
 
-/// One number, or as many as there are sides; empty if the option is not given.
+/// `count` numbers, one per side, of which the first one or two may stand for the others;
+/// empty if the option is not given.
 std::vector<int> sides_of(const char* layer, const LayerOptions& options,
-                          const char* name) {
+                          const char* name, std::size_t count, const char* expected) {
   const auto option = options.find(name);
   std::vector<int> sides;
   if (option == options.end()) return sides;
@@ -22,15 +24,15 @@ std::vector<int> sides_of(const char* layer, const LayerOptions& options,
   } else {
     read_option(layer, options, name, sides);
   }
+  const std::size_t given = sides.size();
+  if (given == 0 || count % given != 0) {
+    throw InputError(InputKind::data, {.where = fmt::format("layer {}: {}", layer, name),
+                                       .found = fmt::format("{} numbers", given),
+                                       .expected = expected,
+                                       .hint = ""});
+  }
+  for (std::size_t i = given; i < count; ++i) sides.push_back(sides[i - given]);
   return sides;
-}
-
-[[noreturn]] void refuse_sides(const char* layer, const char* name, std::size_t found,
-                               const char* expected) {
-  throw InputError(InputKind::data, {.where = fmt::format("layer {}: {}", layer, name),
-                                     .found = fmt::format("{} numbers", found),
-                                     .expected = expected,
-                                     .hint = ""});
 }
 
 int window_positions(int side, int span, int stride, int before, int after, bool ceil) {
@@ -71,40 +73,17 @@ std::string smallest_image(const Window& window) {
 
 void read_option(const char* layer, const LayerOptions& options, const char* name,
                  Extent& value) {
-  const std::vector<int> sides = sides_of(layer, options, name);
-  switch (sides.size()) {
-    case 0:
-      return;
-    case 1:
-      value = sides[0];
-      return;
-    case 2:
-      value = {sides[0], sides[1]};
-      return;
-    default:
-      refuse_sides(layer, name, sides.size(), "a whole number, or height and width");
-  }
+  const auto sides =
+      sides_of(layer, options, name, 2, "a whole number, or height and width");
+  if (!sides.empty()) value = {sides[0], sides[1]};
 }
 
 void read_option(const char* layer, const LayerOptions& options, const char* name,
                  Padding& value) {
-  const std::vector<int> sides = sides_of(layer, options, name);
-  switch (sides.size()) {
-    case 0:
-      return;
-    case 1:
-      value = sides[0];
-      return;
-    case 2:
-      value = {sides[0], sides[1]};
-      return;
-    case 4:
-      value = {sides[0], sides[1], sides[2], sides[3]};
-      return;
-    default:
-      refuse_sides(layer, name, sides.size(),
-                   "a whole number, or height and width, or top, left, bottom, right");
-  }
+  const auto sides =
+      sides_of(layer, options, name, 4,
+               "a whole number, or height and width, or top, left, bottom, right");
+  if (!sides.empty()) value = {sides[0], sides[1], sides[2], sides[3]};
 }
 
 OptionValue option_value(const Extent& value) {
@@ -135,14 +114,11 @@ Extent Window::framed(Shape src) const {
 
 void refuse_window(const std::string& layer, Shape src, const Window& window) {
   if (!is_possible(window)) {
-    throw InputError(
-        InputKind::settings,
-        {.where = "model: " + layer,
-         .found = fmt::format("a window of {}, stride {}, padding {}, dilation {}",
-                              text_of(window.size), text_of(window.stride),
-                              text_of(window.padding), text_of(window.dilation)),
-         .expected = "size, stride and dilation of at least 1, padding of at least 0",
-         .hint = ""});
+    refuse_layer(layer,
+                 fmt::format("a window of {}, stride {}, padding {}, dilation {}",
+                             text_of(window.size), text_of(window.stride),
+                             text_of(window.padding), text_of(window.dilation)),
+                 "size, stride and dilation of at least 1, padding of at least 0");
   }
   const Extent span = window.span();
   const Padding& padding = window.padding;
@@ -150,12 +126,22 @@ void refuse_window(const std::string& layer, Shape src, const Window& window) {
       src.width + padding.left + padding.right >= span.width) {
     return;
   }
-  throw InputError(
-      InputKind::settings,
-      {.where = "model: " + layer,
-       .found = fmt::format("images of {} x {} at this layer", src.height, src.width),
-       .expected = "at least " + smallest_image(window),
-       .hint = "use larger images or another model"});
+  refuse_layer(
+      layer, fmt::format("images of {} x {} at this layer", src.height, src.width),
+      "at least " + smallest_image(window), "use larger images or another model");
+}
+
+void refuse_pool_window(const std::string& layer, Shape src, const Window& window) {
+  refuse_window(layer, src, window);
+  const Padding& padding = window.padding;
+  if (std::max(padding.top, padding.bottom) < window.size.height &&
+      std::max(padding.left, padding.right) < window.size.width) {
+    return;
+  }
+  refuse_layer(layer,
+               fmt::format("a window of {} with padding {}", text_of(window.size),
+                           text_of(padding)),
+               "less padding than window");
 }
 
 std::map<std::string, std::string> window_details(const Window& window) {

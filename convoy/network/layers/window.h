@@ -75,6 +75,10 @@ struct Window {
 /// padding.
 void refuse_window(const std::string& layer, Shape src, const Window& window);
 
+/// Throws InputError unless a pool's window fits as well, and none of its positions lies
+/// wholly in the padding.
+void refuse_pool_window(const std::string& layer, Shape src, const Window& window);
+
 /// A window's options for TensorBoard's graph: "3", "1x7", "0,0,1,1".
 std::map<std::string, std::string> window_details(const Window& window);
 

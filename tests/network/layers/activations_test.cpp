@@ -21,6 +21,7 @@ namespace {
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 double hard_sigmoid_of(double x) { return std::clamp(x + 3, 0.0, 6.0) / 6; }
+double gelu_of(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
 double gelu_tanh_of(double x) {
   const double u = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1 + std::tanh(u));
@@ -50,6 +51,7 @@ struct DoubleFunction {
   ActivationFunction function;
   ActivationConstants constants;
   double (*value)(double);
+  double error = 1e-7;  // besides rounding
 };
 
 const std::vector<DoubleFunction> kFunctions = {
@@ -69,6 +71,7 @@ const std::vector<DoubleFunction> kFunctions = {
      ActivationFunction::leaky_relu,
      {0.25f, 0},
      [](double x) { return x > 0 ? x : 0.25 * x; }},
+    {"Gelu", ActivationFunction::gelu, {}, gelu_of, 1e-6},
     {"GeluTanh", ActivationFunction::gelu_tanh, {}, gelu_tanh_of},
 };
 
@@ -110,7 +113,8 @@ TEST_P(ActivationFormula, IsTheFunctionAndItsSlope) {
   const auto function = GetParam().value;
   for (std::size_t i = 0; i < src.size(); ++i) {
     const auto x = static_cast<double>(src[i]);
-    ASSERT_NEAR(found[i], function(x), 4e-7 * std::abs(function(x)) + 1e-7) << x;
+    ASSERT_NEAR(found[i], function(x), 4e-7 * std::abs(function(x)) + GetParam().error)
+        << x;
     const double difference = (function(x + 1e-6) - function(x - 1e-6)) / 2e-6;
     ASSERT_NEAR(slope[i], difference, 2e-6) << x;
   }

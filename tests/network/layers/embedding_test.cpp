@@ -45,7 +45,7 @@ class EmbeddingOf : public testing::Test {
     ThreadTeam team(2);
     const ParameterView table{table_.data(), gradient_.data()};
     const Pass pass{.team = team,
-                    .kernels = fast_kernels(),
+                    .kernels = best_kernel_set(),
                     .arena = arena,
                     .samples = 1,
                     .key = {},

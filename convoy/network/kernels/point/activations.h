@@ -18,6 +18,7 @@
   X(tanh)                     \
   X(clip)                     \
   X(leaky_relu)               \
+  X(gelu)                     \
   X(gelu_tanh)
 // clang-format on
 

@@ -24,6 +24,8 @@
 #include <cmath>
 
 #include "convoy/base/random.h"
+#include "convoy/network/kernels/dropout.h"
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/kernels/softmax.h"
 #include "convoy/network/layers/heads/attention_bias.h"
 #include "convoy/network/layers/heads/attention_mask.h"
@@ -136,39 +138,41 @@ class AttentionStage final : public Stage {
 
   void gather(const Head& head, const float* src, Part part, PanelLayout layout,
               float* panels) const {
-    panels_.gather(lane_kernels(head.pass.kernels.set), src, src_.features(),
+    panels_.gather(lane_kernels(head.pass.kernels), src, src_.features(),
                    channel(part, head.number), head.sequence, layout, panels);
   }
 
   /// dst[j][i] = sum over f of left[f][j] right[f][i], for the keys j.
   void multiply_features(const Panel& panel, const float* left, const float* right,
                          float* dst) const {
-    panel.head.pass.kernels.product({.a = left,
-                                     .a_row = 1,
-                                     .a_stride = panels_.wide().feature,
-                                     .b = right,
-                                     .dst = dst,
-                                     .dst_row = kPack,
-                                     .rows = static_cast<int>(panel.keys),
-                                     .depth = static_cast<int>(size_)});
+    product_kernels(panel.head.pass.kernels)
+        .product({.a = left,
+                  .a_row = 1,
+                  .a_stride = panels_.wide().feature,
+                  .b = right,
+                  .dst = dst,
+                  .dst_row = kPack,
+                  .rows = static_cast<int>(panel.keys),
+                  .depth = static_cast<int>(size_)});
   }
 
   /// dst[f][i] = sum over the keys j of left[f][j] right[j][i].
   void multiply_tokens(const Panel& panel, const float* left, const float* right,
                        float* dst) const {
-    panel.head.pass.kernels.product({.a = left,
-                                     .a_row = panels_.wide().feature,
-                                     .b = right,
-                                     .dst = dst,
-                                     .dst_row = kPack,
-                                     .rows = static_cast<int>(size_),
-                                     .depth = static_cast<int>(panel.keys)});
+    product_kernels(panel.head.pass.kernels)
+        .product({.a = left,
+                  .a_row = panels_.wide().feature,
+                  .b = right,
+                  .dst = dst,
+                  .dst_row = kPack,
+                  .rows = static_cast<int>(size_),
+                  .depth = static_cast<int>(panel.keys)});
   }
 
   /// From products of queries and keys; in backward the moments are known.
   void find_probabilities(const Panel& panel, bool backward, float* scores) const {
     const Pass& pass = panel.head.pass;
-    const SoftmaxKernels& kernels = softmax_kernels(pass.kernels.set);
+    const SoftmaxKernels& kernels = softmax_kernels(pass.kernels);
     Softmax work{.values = scores,
                  .columns = panel.keys,
                  .scale = scale_,
@@ -194,17 +198,18 @@ class AttentionStage final : public Stage {
     const RngKey& key = panel.head.pass.key;
     const RandomStream random(key.seed, RngStream::dropout, key.step,
                               key.microbatch << 16 | number_);
-    panel.head.pass.kernels.draw_kept(
-        {random, place(panel) * panels_.tokens(), panel.keys,
-         static_cast<std::uint32_t>(std::lround(dropout_ * 65536)), kept});
+    dropout_kernels(panel.head.pass.kernels)
+        .draw({random, place(panel) * panels_.tokens(), panel.keys,
+               static_cast<std::uint32_t>(std::lround(dropout_ * 65536)), kept});
   }
   void drop(const Panel& panel, const std::uint16_t* kept, float* values) const {
     if (dropout_ == 0) return;
-    panel.head.pass.kernels.scale_kept({.src = values,
-                                        .kept = kept,
-                                        .rows = panel.keys,
-                                        .factor = 1.0f / (1.0f - dropout_),
-                                        .dst = values});
+    dropout_kernels(panel.head.pass.kernels)
+        .scale({.src = values,
+                .kept = kept,
+                .rows = panel.keys,
+                .factor = 1.0f / (1.0f - dropout_),
+                .dst = values});
   }
 
   void forward_head(const Head& head, const float* src, float* dst,
@@ -265,7 +270,7 @@ class AttentionStage final : public Stage {
     gather(head, src.values, kQuery, panels_.narrow(), all.query);
     gather(head, src.values, kKey, panels_.wide(), all.key);
     gather(head, src.values, kValue, panels_.wide(), all.value);
-    panels_.gather(lane_kernels(head.pass.kernels.set), dst_gradient, dst_.features(),
+    panels_.gather(lane_kernels(head.pass.kernels), dst_gradient, dst_.features(),
                    head.number * size_, head.sequence, panels_.narrow(),
                    all.result_gradient);
     // Both gradients; a panel whose queries see few keys adds to few.
@@ -300,7 +305,7 @@ class AttentionStage final : public Stage {
         bias_.trained(pass)
             ? bias_.gradient(pass, panel.head.share, panel.head.number, panel.number)
             : nullptr;
-    softmax_kernels(pass.kernels.set)
+    softmax_kernels(pass.kernels)
         .gradient({.probabilities = all.scores,
                    .gradient = all.score_gradient,
                    .columns = panel.keys,
@@ -323,19 +328,20 @@ class AttentionStage final : public Stage {
   /// dst[f][j] += sum over sixteen queries i of left[f][i] right[j][i].
   void add_over_queries(const Panel& panel, const float* left, float* right,
                         float* transposed, float* dst) const {
-    const Kernels& kernels = panel.head.pass.kernels;
+    const KernelSet set = panel.head.pass.kernels;
     const std::size_t keys = round_up(panel.keys, kPack);
     std::fill(right + panel.keys * kPack, right + keys * kPack, 0.0f);
     for (std::size_t block = 0; block < keys / kPack; ++block) {
-      lane_kernels(kernels.set).transpose(right + block * kBlock, transposed);
-      kernels.product({.a = left,
-                       .a_row = kPack,
-                       .b = transposed,
-                       .dst = dst + block * panel_floats(),
-                       .dst_row = kPack,
-                       .rows = static_cast<int>(size_),
-                       .depth = static_cast<int>(panels_.tokens_in(panel.number)),
-                       .accumulate = true});
+      lane_kernels(set).transpose(right + block * kBlock, transposed);
+      product_kernels(set).product(
+          {.a = left,
+           .a_row = kPack,
+           .b = transposed,
+           .dst = dst + block * panel_floats(),
+           .dst_row = kPack,
+           .rows = static_cast<int>(size_),
+           .depth = static_cast<int>(panels_.tokens_in(panel.number)),
+           .accumulate = true});
     }
   }
 

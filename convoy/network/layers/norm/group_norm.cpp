@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/kernels/row_norm.h"
 #include "convoy/network/layers/rearrange/pixel_rows.h"
 #include "convoy/network/stage_builder.h"
@@ -43,7 +44,7 @@ class GroupNormStage final : public Stage {
           of_rows_ ? scratch + kResult * part_floats() : dst.values + offset(task);
       spread(pass.parameters[0].values, task, scratch + kScale * part_floats());
       spread(pass.parameters[1].values, task, scratch + kShift * part_floats());
-      row_norm_kernels(pass.kernels.set)
+      row_norm_kernels(pass.kernels)
           .normalize({.src = from,
                       .features = features_,
                       .scale = scratch + kScale * part_floats(),
@@ -136,7 +137,7 @@ class GroupNormStage final : public Stage {
       float* to =
           of_rows_ ? scratch + kShift * part_floats() : src.gradient + offset(task);
       spread(pass.parameters[0].values, task, scratch + kScale * part_floats());
-      row_norm_kernels(pass.kernels.set)
+      row_norm_kernels(pass.kernels)
           .gradient({.dst_gradient = gradient,
                      .src = values,
                      .features = features_,
@@ -161,7 +162,7 @@ class GroupNormStage final : public Stage {
       std::fill_n(products, floats, 0.0f);
       for (std::size_t pack = 0; pack < pass.packs(image_); ++pack) {
         const Task task = task_of(pass, pack, channel, 1);
-        row_norm_kernels(pass.kernels.set)
+        row_norm_kernels(pass.kernels)
             .add_sums({.dst_gradient =
                            read(task, dst_gradient, scratch + kResult * part_floats()),
                        .src = read(task, src, scratch + kSource * part_floats()),
@@ -170,10 +171,11 @@ class GroupNormStage final : public Stage {
                        .sums = sums,
                        .products = products});
       }
+      const EpilogueKernels& epilogue = epilogue_kernels(pass.kernels);
       float* scale = pass.parameters[0].gradient;
       float* shift = pass.parameters[1].gradient;
-      if (scale != nullptr) scale[channel] = pass.kernels.sum(products, floats);
-      if (shift != nullptr) shift[channel] = pass.kernels.sum(sums, floats);
+      if (scale != nullptr) scale[channel] = epilogue.sum(products, floats);
+      if (shift != nullptr) shift[channel] = epilogue.sum(sums, floats);
     });
   }
 

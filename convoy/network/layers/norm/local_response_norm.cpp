@@ -29,7 +29,7 @@ class LocalResponseNormStage final : public Stage {
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
     for_pixels(pass, [&](std::size_t at, std::size_t pixels, int) {
-      local_response_kernels(pass.kernels.set)
+      local_response_kernels(pass.kernels)
           .normalize({.src = src[0].values + at,
                       .channels = channels_,
                       .channel_stride = shape_.pixels() * kPack,
@@ -42,7 +42,7 @@ class LocalResponseNormStage final : public Stage {
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient == nullptr) return;
     for_pixels(pass, [&](std::size_t at, std::size_t pixels, int thread) {
-      local_response_kernels(pass.kernels.set)
+      local_response_kernels(pass.kernels)
           .gradient({.src = src[0].values + at,
                      .dst_gradient = dst.gradient + at,
                      .channels = channels_,

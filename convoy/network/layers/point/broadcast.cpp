@@ -75,7 +75,7 @@ class BroadcastStage final : public Stage {
   }
 
   void combine(const Pass& pass, const Operands& of, bool multiply) const {
-    const BroadcastKernels& kernels = broadcast_kernels(pass.kernels.set);
+    const BroadcastKernels& kernels = broadcast_kernels(pass.kernels);
     const auto work = multiply ? kernels.multiply : kernels.add;
     pass.team.run(pass.packs(broadcast_.whole()) * blocks(),
                   [&](std::size_t task, int thread) {
@@ -135,7 +135,7 @@ class BroadcastStage final : public Stage {
       float* sums = src[1].gradient + pack * pack_floats(broadcast_.part()) +
                     channels.first * stride.channel;
       std::fill_n(sums, sums_floats(channels), 0.0f);
-      broadcast_kernels(pass.kernels.set)
+      broadcast_kernels(pass.kernels)
           .add_products({.gradient = dst.gradient + from,
                          .factor = multiply_ ? src[0].values + from : nullptr,
                          .sums = sums,

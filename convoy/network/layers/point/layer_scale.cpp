@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoy/network/kernels/point/broadcast.h"
+#include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/stage_builder.h"
 
 namespace convoy {
@@ -46,7 +47,7 @@ class LayerScaleStage final : public Stage {
     pass.team.run(pass.packs(shape_) * blocks(), [&](std::size_t task, int) {
       const std::size_t first = task % blocks() * kChannelsPerTask;
       const std::size_t at = offset(task / blocks(), first);
-      broadcast_kernels(pass.kernels.set)
+      broadcast_kernels(pass.kernels)
           .scale_channels({.src = from + at,
                            .scale = pass.parameters[0].values + first,
                            .dst = to + at,
@@ -63,7 +64,7 @@ class LayerScaleStage final : public Stage {
                     static_cast<std::size_t>(thread) * kChannelsPerTask * kPack;
       std::fill_n(sums, kChannelsPerTask * kPack, 0.0f);
       for (std::size_t pack = 0; pack < pass.packs(shape_); ++pack) {
-        broadcast_kernels(pass.kernels.set)
+        broadcast_kernels(pass.kernels)
             .add_products({.gradient = gradient + offset(pack, first),
                            .factor = values + offset(pack, first),
                            .sums = sums,
@@ -73,7 +74,7 @@ class LayerScaleStage final : public Stage {
       }
       for (std::size_t c = 0; c < count(first); ++c) {
         pass.parameters[0].gradient[first + c] =
-            pass.kernels.sum(sums + c * kPack, kPack);
+            epilogue_kernels(pass.kernels).sum(sums + c * kPack, kPack);
       }
     });
   }

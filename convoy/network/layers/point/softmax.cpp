@@ -26,7 +26,7 @@ class ChannelSoftmaxStage final : public Stage {
       float* values = scratch(pass, forward_, thread, columns());
       gather(src[0].values + at, values);
       SoftmaxMoments moments;
-      softmax_kernels(pass.kernels.set)
+      softmax_kernels(pass.kernels)
           .softmax(
               {.values = values, .columns = channels_, .scale = 1, .moments = &moments});
       scatter(values, dst.values + at);
@@ -40,7 +40,7 @@ class ChannelSoftmaxStage final : public Stage {
       float* gradient = probabilities + columns();
       gather(dst.values + at, probabilities);
       gather(dst.gradient + at, gradient);
-      softmax_kernels(pass.kernels.set)
+      softmax_kernels(pass.kernels)
           .gradient({.probabilities = probabilities,
                      .gradient = gradient,
                      .columns = channels_,

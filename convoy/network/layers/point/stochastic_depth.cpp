@@ -46,7 +46,7 @@ class StochasticDepthStage final : public Stage {
       const std::size_t at = (pack * features + first) * kPack;
       float factors[kPack];
       draw_factors(random, pack, factors);
-      broadcast_kernels(pass.kernels.set)
+      broadcast_kernels(pass.kernels)
           .multiply({.a = from + at,
                      .b = factors,
                      .b_stride = {0, 0},

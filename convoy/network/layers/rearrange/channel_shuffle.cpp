@@ -18,8 +18,8 @@ class ChannelShuffleKind final : public KindOf<ChannelShuffle, ChannelShuffleKin
                                            const LayerContext& context) {
     const Shape src = context.first();
     if (layer.groups < 1 || src.channels % layer.groups != 0) {
-      refuse_rearrangement("channel_shuffle: groups", fmt::format("{}", layer.groups),
-                           fmt::format("a divisor of {} channels", src.channels));
+      refuse_layer("channel_shuffle: groups", fmt::format("{}", layer.groups),
+                   fmt::format("a divisor of {} channels", src.channels));
     }
     return {.dst = src};
   }

@@ -101,7 +101,7 @@ class ConcatKind final : public KindOf<Concat, ConcatKind> {
   static LayerDescription describe_options(const Concat& layer,
                                            const LayerContext& context) {
     if (layer.axis != "channels" && layer.axis != "rows") {
-      refuse_rearrangement("concat: axis", layer.axis, "one of channels, rows");
+      refuse_layer("concat: axis", layer.axis, "one of channels, rows");
     }
     Shape dst = context.first();
     for (std::size_t i = 1; i < context.src.size(); ++i) {
@@ -130,9 +130,9 @@ class ConcatKind final : public KindOf<Concat, ConcatKind> {
     const int added = of_rows ? next.rows : next.channels;
     (of_rows ? next.rows : next.channels) = extent;
     if (next != dst) {
-      refuse_rearrangement("concat",
-                           fmt::format("sources that differ in more than {}", layer.axis),
-                           "sources that are equal in everything else");
+      refuse_layer("concat",
+                   fmt::format("sources that differ in more than {}", layer.axis),
+                   "sources that are equal in everything else");
     }
     extent += added;
   }

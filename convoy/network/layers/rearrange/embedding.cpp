@@ -102,10 +102,10 @@ class EmbeddingKind final : public KindOf<Embedding, EmbeddingKind> {
                                            const LayerContext& context) {
     const Shape src = context.first();
     if (src.features() != 1 || layer.count < 1 || layer.channels < 1) {
-      refuse_rearrangement("embedding " + layer.name,
-                           fmt::format("{} numbers per row, a table of {} x {}",
-                                       src.features(), layer.count, layer.channels),
-                           "one number per row, and a table that is not empty");
+      refuse_layer("embedding " + layer.name,
+                   fmt::format("{} numbers per row, a table of {} x {}", src.features(),
+                               layer.count, layer.channels),
+                   "one number per row, and a table that is not empty");
     }
     return {.dst = {layer.channels, 1, 1, src.rows},
             .parameters = {{layer.name + ".weight",

@@ -61,8 +61,8 @@ class ImageToRowsKind final : public KindOf<ImageToRows, ImageToRowsKind> {
                                            const LayerContext& context) {
     const Shape src = context.first();
     if (src.rows != 1) {
-      refuse_rearrangement("image_to_rows", fmt::format("{} rows", src.rows),
-                           "images, which are one row");
+      refuse_layer("image_to_rows", fmt::format("{} rows", src.rows),
+                   "images, which are one row");
     }
     return {.dst = {src.channels, 1, 1, src.height * src.width}};
   }
@@ -86,10 +86,9 @@ class RowsToImageKind final : public KindOf<RowsToImage, RowsToImageKind> {
     const Shape src = context.first();
     if (src.pixels() != 1 || layer.height < 1 || layer.width < 1 ||
         src.rows != layer.height * layer.width) {
-      refuse_rearrangement(
-          "rows_to_image",
-          fmt::format("{} rows of {} x {}", src.rows, src.height, src.width),
-          fmt::format("{} x {} rows of one pixel", layer.height, layer.width));
+      refuse_layer("rows_to_image",
+                   fmt::format("{} rows of {} x {}", src.rows, src.height, src.width),
+                   fmt::format("{} x {} rows of one pixel", layer.height, layer.width));
     }
     return {.dst = {src.channels, layer.height, layer.width}};
   }

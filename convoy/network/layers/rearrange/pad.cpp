@@ -19,7 +19,7 @@ class PadKind final : public KindOf<Pad, PadKind> {
   static LayerDescription describe_options(const Pad& layer,
                                            const LayerContext& context) {
     const int least = std::min({layer.top, layer.bottom, layer.left, layer.right});
-    if (least < 0) refuse_rearrangement("pad", fmt::format("{}", least), "0 or more");
+    if (least < 0) refuse_layer("pad", fmt::format("{}", least), "0 or more");
     Shape dst = context.first();
     dst.height += layer.top + layer.bottom;
     dst.width += layer.left + layer.right;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "convoy/base/error.h"
 #include "convoy/network/row_copy.h"
 
 namespace convoy {
@@ -154,13 +153,6 @@ class RowStage final : public Stage {
 std::unique_ptr<Stage> make_rearrange_stage(const Rearrangement& rearrangement) {
   if (rearrangement.of_rows) return std::make_unique<RowStage>(rearrangement);
   return std::make_unique<FeatureStage>(rearrangement);
-}
-
-void refuse_rearrangement(const std::string& layer, const std::string& found,
-                          const std::string& expected) {
-  throw InputError(
-      InputKind::settings,
-      {.where = "model: " + layer, .found = found, .expected = expected, .hint = ""});
 }
 
 }  // namespace convoy

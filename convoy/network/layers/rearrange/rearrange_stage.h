@@ -44,8 +44,4 @@ inline int feature_number(Shape shape, int c, int y, int x) {
 
 std::unique_ptr<Stage> make_rearrange_stage(const Rearrangement& rearrangement);
 
-/// Refuses a layer's options. Throws InputError.
-[[noreturn]] void refuse_rearrangement(const std::string& layer, const std::string& found,
-                                       const std::string& expected);
-
 }  // namespace convoy

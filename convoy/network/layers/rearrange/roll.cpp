@@ -24,8 +24,8 @@ class RollKind final : public KindOf<Roll, RollKind> {
                                            const LayerContext& context) {
     const bool features = layer.channels != 0 || layer.height != 0 || layer.width != 0;
     if (features && layer.rows != 0) {
-      refuse_rearrangement("roll", "shifts of rows and of other axes",
-                           "rows in a layer of their own");
+      refuse_layer("roll", "shifts of rows and of other axes",
+                   "rows in a layer of their own");
     }
     return {.dst = context.first()};
   }

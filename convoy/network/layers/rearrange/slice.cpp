@@ -16,7 +16,7 @@ int& extent_of(Shape& shape, const std::string& axis) {
   if (axis == "height") return shape.height;
   if (axis == "width") return shape.width;
   if (axis == "rows") return shape.rows;
-  refuse_rearrangement("slice: axis", axis, "one of channels, height, width, rows");
+  refuse_layer("slice: axis", axis, "one of channels, height, width, rows");
 }
 
 /// A slice of an axis of so many elements.
@@ -26,9 +26,9 @@ struct SlicedAxis {
         end(slice.end <= 0 ? slice.end + extent : slice.end),
         step(slice.step) {
     if (begin >= 0 && begin < end && end <= extent && step >= 1) return;
-    refuse_rearrangement(
-        "slice", fmt::format("[{}:{}:{}] of {}", slice.begin, slice.end, step, extent),
-        fmt::format("a part of the {} {}", extent, slice.axis));
+    refuse_layer("slice",
+                 fmt::format("[{}:{}:{}] of {}", slice.begin, slice.end, step, extent),
+                 fmt::format("a part of the {} {}", extent, slice.axis));
   }
 
   int count() const { return (end - begin + step - 1) / step; }

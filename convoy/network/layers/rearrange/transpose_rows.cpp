@@ -56,9 +56,9 @@ class TransposeRowsKind final : public KindOf<TransposeRows, TransposeRowsKind> 
                                            const LayerContext& context) {
     const Shape src = context.first();
     if (src.pixels() != 1) {
-      refuse_rearrangement("transpose_rows",
-                           fmt::format("rows of {} x {} pixels", src.height, src.width),
-                           "rows of channels alone");
+      refuse_layer("transpose_rows",
+                   fmt::format("rows of {} x {} pixels", src.height, src.width),
+                   "rows of channels alone");
     }
     return {.dst = {src.rows, 1, 1, src.channels}};
   }

@@ -43,11 +43,11 @@ class WindowRowsKind final : public KindOf<WindowRows, WindowRowsKind> {
                        layer.width % layer.window_width == 0;
     if (!sizes || src.rows / layer.height != layer.width ||
         src.rows % layer.height != 0) {
-      refuse_rearrangement("window_rows",
-                           fmt::format("{} rows, windows of {} x {}", src.rows,
-                                       layer.window_height, layer.window_width),
-                           fmt::format("{} x {} rows, of which windows are whole parts",
-                                       layer.height, layer.width));
+      refuse_layer("window_rows",
+                   fmt::format("{} rows, windows of {} x {}", src.rows,
+                               layer.window_height, layer.window_width),
+                   fmt::format("{} x {} rows, of which windows are whole parts",
+                               layer.height, layer.width));
     }
     return {.dst = src};
   }

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Batch normalisation, a run of numbers of one channel at a time. Included once for each
-// instruction set, by fast.cpp.
+
+#include "convoy/network/kernels/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/batch_norm.cpp"
+#include "convoy/network/kernels/targets.h"
+
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -70,24 +81,6 @@ void add_norm_sums(const AddNormSums& work) {
   add_pairs(work.size, work.sums, work.products, pair);
 }
 
-void scale_shift(const ScaleShift& work) {
-  const D d;
-  const V scale = hn::Set(d, work.scale), shift = hn::Set(d, work.shift);
-  const V clamp_min = hn::Set(d, work.clamp_min);
-  if (work.residual == nullptr) {
-    for (std::size_t i = 0; i < work.size; i += kWidth) {
-      const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
-      hn::StoreU(at_least(clamp_min, value), d, work.dst + i);
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < work.size; i += kWidth) {
-    const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
-    const V sum = hn::Add(value, hn::LoadU(d, work.residual + i));
-    hn::StoreU(at_least(clamp_min, sum), d, work.dst + i);
-  }
-}
-
 void norm_gradient(const NormGradient& work) {
   const D d;
   const V mean = hn::Set(d, work.mean), constant = hn::Set(d, work.constant);
@@ -107,6 +100,67 @@ void norm_gradient(const NormGradient& work) {
   }
 }
 
+const BatchNormKernels kBatchNorm = {add_moments, add_norm_sums, norm_gradient};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace convoy::reference {
+namespace {
+
+/// Adds up pair(i, first, second), which adds number i of a run to its image's two sums.
+/// Of 64 pixels at a time they stay in single precision.
+template <class Pair>
+[[gnu::always_inline]] inline void add_pairs(std::size_t size, double* firsts,
+                                             double* seconds, const Pair& pair) {
+  constexpr std::size_t kChunk = 64 * kPack;
+  for (std::size_t begin = 0; begin < size; begin += kChunk) {
+    Lanes first = {}, second = {};
+    for (std::size_t i = begin; i < std::min(size, begin + kChunk); ++i) {
+      pair(i, first[i % kPack], second[i % kPack]);
+    }
+    for (int i = 0; i < kPack; ++i) {
+      firsts[i] += static_cast<double>(first[i]);
+      seconds[i] += static_cast<double>(second[i]);
+    }
+  }
+}
+
+CONVOY_WITH_FMA void add_moments(const AddMoments& work) {
+  add_pairs(work.size, work.sums, work.squares,
+            [&](std::size_t i, float& sum, float& squares) {
+              const float value = work.src[i] - work.around;
+              sum += value;
+              squares = std::fma(value, value, squares);
+            });
+}
+
+CONVOY_WITH_FMA void add_norm_sums(const AddNormSums& work) {
+  add_pairs(work.size, work.sums, work.products,
+            [&](std::size_t i, float& sum, float& products) {
+              const float gradient = work.gradient[i];
+              sum += gradient;
+              products = std::fma(gradient, work.src[i] - work.mean, products);
+            });
+}
+
+CONVOY_WITH_FMA void norm_gradient(const NormGradient& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const bool real = static_cast<int>(i % kPack) < work.images;
+    const float value = work.src[i] - work.mean;
+    const float sum = std::fma(work.from_source, value, work.constant);
+    work.dst[i] = real ? std::fma(work.from_gradient, work.gradient[i], sum) : 0;
+  }
+}
+
+}  // namespace
+
+const BatchNormKernels kBatchNorm = {add_moments, add_norm_sums, norm_gradient};
+
+}  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(BatchNormKernels, batch_norm_kernels, kBatchNorm)
+#endif

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Product and its epilogues, for one instruction set. Included once per target by
-// fast.cpp.
-//
 // A tile of kTile x 16 sums stays in registers while k runs: for each k, one broadcast
 // per row and sixteen numbers of b. GCC keeps an array in registers only if every loop
 // over it is unrolled in full; without the pragmas each multiply-add is followed by a
 // store.
+
+#include "convoy/network/kernels/product.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/product.cpp"
+#include "convoy/network/kernels/targets.h"
+
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -186,40 +197,62 @@ void columns_to_tile(const ToTile& copy) {
   });
 }
 
-void add_bias(float* dst, const float* bias, int rows, float clamp_min) {
-  const D d;
-  const V least = hn::Set(d, clamp_min);
-  for (int i = 0; i < rows; ++i, dst += kPack) {
-    const V offset = hn::Set(d, bias[i]);
-    for (int v = 0; v < kPack; v += kWidth) {
-      hn::StoreU(at_least(least, hn::Add(hn::LoadU(d, dst + v), offset)), d, dst + v);
-    }
-  }
-}
-
-void mask_by_sign(float* gradient, const float* activation, std::size_t size) {
-  const D d;
-  std::size_t i = 0;
-  for (; i + kWidth <= size; i += kWidth) {
-    const auto positive = hn::Gt(hn::LoadU(d, activation + i), hn::Zero(d));
-    hn::StoreU(hn::IfThenElseZero(positive, hn::LoadU(d, gradient + i)), d, gradient + i);
-  }
-  for (; i < size; ++i) gradient[i] = activation[i] > 0 ? gradient[i] : 0;
-}
-
-float sum(const float* values, std::size_t size) {
-  const D d;
-  V sums[kVectors];
-  for (V& lanes : sums) lanes = hn::Zero(d);
-  for (std::size_t i = 0; i < size; i += kPack) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      sums[v] = hn::Add(sums[v], hn::LoadU(d, values + i + v * kWidth));
-    }
-  }
-  return sum_of_lanes(sums);
-}
+const ProductKernels kProduct = {kTile, product, rows_to_tile, columns_to_tile};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace convoy::reference {
+namespace {
+
+/// One row of the product.
+CONVOY_WITH_FMA void product_row(const Product& p, const Tiles& tiles, int i) {
+  float* dst = p.dst + i * p.dst_row;
+  Lanes sums = {};
+  if (p.accumulate) std::copy_n(dst, p.columns, sums);
+  for (int piece = 0; piece < p.pieces; ++piece) {
+    for (int k = 0; k < p.depth; ++k) {
+      const std::size_t left =
+          p.a_row > 0 ? i * p.a_row + k * p.a_stride : tiled_index(tiles, i, k, p.depth);
+      const float factor = p.a[piece * p.a_piece + left];
+      const float* b = p.b + piece * p.b_piece + static_cast<std::size_t>(k) * kPack;
+      for (int j = 0; j < kPack; ++j) sums[j] = std::fma(factor, b[j], sums[j]);
+    }
+  }
+  std::copy_n(sums, p.columns, dst);
+}
+
+void product(const Product& p) {
+  const Tiles tiles(p.rows, kTile);
+  for (int i = 0; i < p.rows; ++i) product_row(p, tiles, i);
+}
+
+void rows_to_tile(const ToTile& copy) {
+  for (int k = 0; k < copy.depth; ++k) {
+    for (int i = 0; i < copy.rows; ++i) {
+      copy.dst[static_cast<std::size_t>(k) * copy.rows + i] =
+          copy.src[i * copy.src_row + k];
+    }
+  }
+}
+
+void columns_to_tile(const ToTile& copy) {
+  for (int k = 0; k < copy.depth; ++k) {
+    for (int i = 0; i < copy.rows; ++i) {
+      copy.dst[static_cast<std::size_t>(k) * copy.rows + i] =
+          copy.src[k * copy.src_row + i];
+    }
+  }
+}
+
+}  // namespace
+
+const ProductKernels kProduct = {kTile, product, rows_to_tile, columns_to_tile};
+
+}  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(ProductKernels, product_kernels, kProduct)
+#endif

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Convolution kernels for one instruction set. Included once per target by fast.cpp.
+
+#include "convoy/network/kernels/convolution.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/convolution.cpp"
+#include "convoy/network/kernels/targets.h"
+
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -203,6 +215,88 @@ void convolution_weights(const ConvolutionWeights& w) {
   }
 }
 
+const ConvolutionKernels kConvolution = {convolve_row, convolution_weights};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace convoy::reference {
+namespace {
+
+/// One pixel of one channel, of sixteen images.
+CONVOY_WITH_FMA void convolve_pixel(const ConvolutionRow& row, const Tiles& tiles, int k,
+                                    int x, float* dst) {
+  const int taps = row.src_channels * row.taps_high * row.taps_wide;
+  Lanes sums;
+  std::fill_n(sums, kPack, row.bias == nullptr ? 0.0f : row.bias[k]);
+  for (int c = 0, t = 0; c < row.src_channels; ++c) {
+    for (int r = 0; r < row.taps_high; ++r) {
+      for (int s = 0; s < row.taps_wide; ++s, ++t) {
+        const int y = row.top + r * row.dilation_high;
+        const int column = row.left + x * row.stride + s * row.dilation_wide;
+        if (y < 0 || y >= row.src_height || column < 0 || column >= row.src_width)
+          continue;
+        const float factor = row.weights[tiled_index(tiles, k, t, taps)];
+        const std::size_t pixel =
+            (static_cast<std::size_t>(c) * row.src_height + y) * row.src_width + column;
+        const float* src = row.src + pixel * kPack;
+        for (int i = 0; i < kPack; ++i) sums[i] = std::fma(factor, src[i], sums[i]);
+      }
+    }
+  }
+  for (int i = 0; i < kPack; ++i) dst[i] = at_least(row.clamp_min, sums[i]);
+}
+
+void convolve_row(const ConvolutionRow& row) {
+  const Tiles tiles(row.dst_channels, kTile);
+  for (int k = 0; k < row.dst_channels; ++k) {
+    for (int x = 0; x < row.columns; ++x) {
+      convolve_pixel(row, tiles, k, x,
+                     row.dst + k * row.dst_channel + x * row.dst_column);
+    }
+  }
+}
+
+CONVOY_WITH_FMA float weight_gradient(const ConvolutionWeights& w, int k, int c, int r,
+                                      int s) {
+  Lanes sums = {};
+  for (int y = 0; y < w.dst_height; ++y) {
+    for (int x = 0; x < w.dst_width; ++x) {
+      const std::size_t dst =
+          (static_cast<std::size_t>(k) * w.dst_height + y) * w.dst_width + x;
+      const std::size_t src = (static_cast<std::size_t>(c) * w.src_height +
+                               y * w.stride_high + r * w.dilation_high) *
+                                  w.src_width +
+                              x * w.stride_wide + s * w.dilation_wide;
+      for (int i = 0; i < kPack; ++i) {
+        sums[i] =
+            std::fma(w.dst_gradient[dst * kPack + i], w.src[src * kPack + i], sums[i]);
+      }
+    }
+  }
+  return sum_of_lanes(sums);
+}
+
+void convolution_weights(const ConvolutionWeights& w) {
+  float* gradient = w.gradient;
+  for (int k = 0; k < w.dst_channels; ++k) {
+    for (int c = 0; c < w.src_channels; ++c) {
+      for (int r = 0; r < w.taps_high; ++r) {
+        for (int s = 0; s < w.taps_wide; ++s)
+          *gradient++ = weight_gradient(w, k, c, r, s);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const ConvolutionKernels kConvolution = {convolve_row, convolution_weights};
+
+}  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(ConvolutionKernels, convolution_kernels, kConvolution)
+#endif

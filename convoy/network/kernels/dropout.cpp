@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Dropout for one instruction set. Included once per target by fast.cpp.
+
+#include "convoy/network/kernels/dropout.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/dropout.cpp"
+#include "convoy/network/kernels/targets.h"
+
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -87,6 +101,41 @@ void scale_kept(const ScaleKept& work) {
   }
 }
 
+const DropoutKernels kDropout = {draw_kept, scale_kept};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace convoy::reference {
+namespace {
+
+void draw_kept(const DrawKept& draw) {
+  for (std::size_t i = 0; i < draw.rows; ++i) {
+    unsigned kept = 0;
+    for (unsigned image = 0; image < kPack; ++image) {
+      const std::uint64_t word = (draw.first + i) * (kPack / 2) + image / 2;
+      const std::uint32_t bits = draw.random.word(word) >> (image % 2 * 16) & 0xFFFF;
+      kept |= (bits >= draw.threshold ? 1u : 0u) << image;
+    }
+    draw.kept[i] = static_cast<std::uint16_t>(kept);
+  }
+}
+
+void scale_kept(const ScaleKept& work) {
+  for (std::size_t i = 0; i < work.rows * kPack; ++i) {
+    const bool kept = (work.kept[i / kPack] >> (i % kPack) & 1) != 0;
+    work.dst[i] = work.src[i] * (kept ? work.factor : 0);
+  }
+}
+
+}  // namespace
+
+const DropoutKernels kDropout = {draw_kept, scale_kept};
+
+}  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(DropoutKernels, dropout_kernels, kDropout)
+#endif

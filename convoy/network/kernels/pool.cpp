@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Max pooling for one instruction set. Included once per target by fast.cpp.
+
+#include "convoy/network/kernels/pool.h"
+
+#include "convoy/network/kernels/reference_arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/pool.cpp"
+#include "convoy/network/kernels/targets.h"
+
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy {
@@ -73,6 +82,56 @@ void unpool_row(const UnpoolRow& pool) {
   unpool_row_by<0>(pool);
 }
 
+const PoolKernels kPool = {pool_row, unpool_row};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace convoy::reference {
+namespace {
+
+void pool_row(const PoolRow& pool) {
+  for (int x = 0; x < pool.columns; ++x) {
+    for (int image = 0; image < kPack; ++image) {
+      const float* src = pool.src + x * pool.stride * kPack + image;
+      float best = src[0];
+      int argmax = 0;
+      for (int i = 1; i < pool.high() * pool.window; ++i) {
+        const float value = src[i / pool.window * pool.src_row + i % pool.window * kPack];
+        if (value <= best || best != best) continue;  // not-a-number wins and stays
+        best = value;
+        argmax = i;
+      }
+      pool.dst[x * kPack + image] = at_least(pool.clamp_min, best);
+      pool.argmax[x * kPack + image] = static_cast<std::uint8_t>(argmax);
+    }
+  }
+}
+
+void unpool_row(const UnpoolRow& pool) {
+  for (int x = 0; x < pool.columns; ++x) {
+    for (int image = 0; image < kPack; ++image) {
+      const float gradient = pool.dst_gradient[x * kPack + image];
+      const int argmax = pool.argmax[x * kPack + image];
+      for (int i = 0; i < pool.high() * pool.window; ++i) {
+        const int r = i / pool.window, s = i % pool.window;
+        float& element =
+            pool.src_gradient[r * pool.src_row + (x * pool.stride + s) * kPack + image];
+        const float passed = argmax == i ? gradient : 0.0f;
+        element = pool.accumulate ? passed + element : passed;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const PoolKernels kPool = {pool_row, unpool_row};
+
+}  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(PoolKernels, pool_kernels, kPool)
+#endif

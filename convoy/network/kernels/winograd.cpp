@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Winograd's transforms in two dimensions, plainly: column by column, then row by row.
+// Functions of the reference are inlined into those that are compiled CONVOY_WITH_FMA.
 
-#include "convoy/network/kernels/reference_winograd.h"
+#include "convoy/network/kernels/winograd.h"
 
 #include <algorithm>
 
-#include "convoy/network/kernels/kernels.h"
 #include "convoy/network/kernels/reference_arithmetic.h"
 
-// Functions are inlined into those that are compiled CONVOY_WITH_FMA.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convoy/network/kernels/winograd.cpp"
+#include "convoy/network/kernels/targets.h"
 
+#if CONVOY_VECTORS
+#include "convoy/network/kernels/arithmetic_inl.h"
+//
+#include "convoy/network/kernels/winograd_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy {
+namespace HWY_NAMESPACE {
+
+const WinogradKernels kWinograd = {source_to_products,   gradient_to_products,
+                                   output_from_products, add_source_gradient,
+                                   taps_to_products,     taps_from_products};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convoy
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
 namespace convoy::reference {
 namespace {
 
@@ -108,8 +128,6 @@ template <class F>
   }
 }
 
-}  // namespace
-
 CONVOY_WITH_FMA void source_to_products(const TileToProducts& tile) {
   with_form(
       tile.form, [&](auto form) __attribute__((always_inline)) {
@@ -162,4 +180,13 @@ CONVOY_WITH_FMA void taps_from_products(const TapsFromProducts& t) {
       });
 }
 
+}  // namespace
+
+const WinogradKernels kWinograd = {source_to_products,   gradient_to_products,
+                                   output_from_products, add_source_gradient,
+                                   taps_to_products,     taps_from_products};
+
 }  // namespace convoy::reference
+
+CONVOY_KERNELS_OF(WinogradKernels, winograd_kernels, kWinograd)
+#endif
