@@ -95,6 +95,7 @@ class Fuser {
     const LayerInfo& first = spec.first();
     spec.name = first.name.empty() ? first.kind : first.name;
     spec.winograd = options_.winograd;
+    spec.training = options_.training;
     return spec;
   }
 

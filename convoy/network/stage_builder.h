@@ -26,6 +26,7 @@ struct StageSpec {
   std::vector<ActivationIndex> sources;
   std::vector<Shape> src;
   WinogradMode winograd = WinogradMode::f4;
+  bool training = true;  // without it, there is no dropout
 
   const LayerInfo& first() const { return layers.front(); }
   Shape dst() const { return layers.back().dst(); }

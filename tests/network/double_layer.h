@@ -51,6 +51,9 @@ struct DoubleArguments {
   Shape dst;
   /// What a layer that draws random numbers makes of ones, under the key of the test.
   std::vector<double> drawn{};
+  /// That key, and the number of the stage under test.
+  RngKey key{};
+  std::uint32_t number = 0;
 
   const DoubleBatch& first() const { return src.front(); }
   std::size_t samples() const { return first().samples; }

@@ -12,9 +12,8 @@
 #include "convoy/models/models.h"
 #include "convoy/network/layers/adaptive_average_pool.h"
 #include "convoy/network/layers/point/activations.h"
-#include "convoy/network/network.h"
 #include "tests/ask_torch.h"
-#include "tests/network/torch_formula.h"
+#include "tests/network/expect_as_torch.h"
 
 namespace convoy {
 namespace {
@@ -121,40 +120,13 @@ Model between_front_and_end(const LayerCase& of) {
        of.layer, Linear{"behind", kClasses}}};
 }
 
-void expect_as_torch(const LayerCase& of, const json& expected) {
-  const Model model = between_front_and_end(of);
-  const Layout layout = build_layout(model);
-  FlatBuffer values(layout), gradients(layout);
-  torch_fill(layout, values);
-  const std::vector<float> images = torch_images(kLayerBatch * model.input.size());
-  const std::vector<std::int32_t> labels = torch_labels(kLayerBatch);
-  ThreadTeam team(2);
-  Network network(model, layout, {.most_samples = kLayerBatch}, team);
-  PassListener nobody;
-
-  network.forward({images, labels}, values, {}, nobody);
-  std::vector<float> logits;
-  for (std::size_t i = 0; i < kLayerBatch * kClasses; ++i) {
-    logits.push_back(network.logit(i / kClasses, i % kClasses));
-  }
-  network.backward(/*scale=*/1, values, gradients, nobody);
-
-  expect_described(expected["logits"], logits, 1e-4, "logits");
-  ASSERT_EQ(expected["gradients"].size(), layout.segments().size());
-  for (std::size_t i = 0; i < layout.segments().size(); ++i) {
-    const Segment& segment = layout.segments()[i];
-    expect_described(expected["gradients"][i], gradients.view(segment.range), 1e-4,
-                     segment.name);
-  }
-}
-
 TEST(TorchLayers, GiveWhatOursGive) {
   const std::vector<LayerCase> cases = all_cases();
   const json expected = from_torch(cases);
   ASSERT_EQ(expected.size(), cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(cases[i].name + " " + request_of(cases[i]).dump());
-    expect_as_torch(cases[i], expected[i]);
+    expect_as_torch(between_front_and_end(cases[i]), kLayerBatch, expected[i]);
   }
 }
 

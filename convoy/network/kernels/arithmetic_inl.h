@@ -44,9 +44,36 @@ HWY_INLINE Bits minus(Bits a, Bits b) { return hn::Sub(a, b); }
 HWY_INLINE Bits halved(Bits a) { return hn::ShiftRight<1>(a); }
 HWY_INLINE Bits to_exponent(Bits a) { return hn::ShiftLeft<23>(a); }
 
-/// The larger of both; not-a-number in `value` stays.
+/// The larger of both; not-a-number in `value` stays, as does its sign if both are zeros:
+/// x86's instruction gives the second operand then, others do not.
 HWY_INLINE V at_least(V clamp_min, V value) {
+#if HWY_ARCH_X86
+  return hn::Max(clamp_min, value);
+#else
   return if_less(value, clamp_min, clamp_min, value);
+#endif
+}
+HWY_INLINE V at_most(V clamp_max, V value) {
+#if HWY_ARCH_X86
+  return hn::Min(clamp_max, value);
+#else
+  return if_less(clamp_max, value, clamp_max, value);
+#endif
+}
+
+/// a * 2^n, rounded once, with n given as a number and as bits: n is of -150 .. 128 and a
+/// is about 1, or both are not-a-number. AVX-512 has an instruction for it; else it takes
+/// two steps, of which the first is exact.
+HWY_INLINE V times_power_of_two(V a, V n, Bits whole) {
+#if HWY_TARGET == HWY_AVX3
+  (void)whole;
+  return V{_mm512_scalef_ps(a.raw, n.raw)};
+#else
+  (void)n;
+  const Bits first = halved(whole);
+  const V scaled = mul(a, from_bits(to_exponent(plus(first, 127))));
+  return mul(scaled, from_bits(to_exponent(plus(minus(whole, first), 127))));
+#endif
 }
 
 /// Sum of a vector's lanes: lane i and the one half the lanes further, again and again.

@@ -43,6 +43,15 @@ struct RowsLeft {
   const float* rows[kRows];
 };
 
+/// Rows that are sixteen numbers each: one register points at all of them.
+template <int kRows>
+struct PackRowsLeft {
+  PackRowsLeft(const float* first, const Product&) : first(first) {}
+  float at(int i, std::size_t k) const { return first[i * kPack + k]; }
+
+  const float* HWY_RESTRICT first;
+};
+
 template <int kRows>
 struct ColumnsLeft {
   ColumnsLeft(const float* first, const Product& p) : first(first), stride(p.a_stride) {}
@@ -133,6 +142,8 @@ HWY_INLINE void product_by(const Product& p, std::size_t left_row) {
 void product(const Product& p) {
   if (p.a_stride > 1) {
     product_by<ColumnsLeft>(p, 1);
+  } else if (p.a_row == kPack) {
+    product_by<PackRowsLeft>(p, kPack);
   } else if (p.a_row > 0) {
     product_by<RowsLeft>(p, p.a_row);
   } else {

@@ -57,6 +57,17 @@ inline Bits to_exponent(Bits a) {
 inline float at_least(float clamp_min, float value) {
   return value < clamp_min ? clamp_min : value;
 }
+inline float at_most(float clamp_max, float value) {
+  return clamp_max < value ? clamp_max : value;
+}
+
+/// a * 2^n, rounded once, with n given as a number and as bits. Both factors are normal
+/// numbers, and the first product is exact.
+inline float times_power_of_two(float a, float, Bits whole) {
+  const Bits first = halved(whole);
+  const float scaled = a * from_bits(to_exponent(plus(first, 127)));
+  return scaled * from_bits(to_exponent(plus(minus(whole, first), 127)));
+}
 
 inline constexpr int kTile = 6;
 

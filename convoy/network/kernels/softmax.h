@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "convoy/network/kernels/kernel_set.h"
 
@@ -24,6 +25,17 @@ struct Softmax {
   float scale;
   SoftmaxMoments* moments;  // found, or those of an earlier call if they are known
   bool known = false;
+  bool masked = false;  // a row that is minus infinity throughout becomes zeros
+};
+
+/// values become scale * values + bias, and minus infinity where a row does not see a
+/// column.
+struct BiasScores {
+  float* values;  // [columns][16]
+  std::size_t columns;
+  float scale;
+  const float* bias;          // [columns][16]; nullptr counts as zeros
+  const std::uint16_t* seen;  // by column, one bit per row; nullptr: all are seen
 };
 
 /// gradient becomes scale * p * (gradient - sum over columns of p * gradient).
@@ -32,11 +44,13 @@ struct SoftmaxGradient {
   float* gradient;             // of the probabilities, then of the unscaled values
   std::size_t columns;
   float scale;
+  float* bias_gradient = nullptr;  // if it is wanted: that without the scale is added
 };
 
 struct SoftmaxKernels {
   void (*softmax)(const Softmax&);
   void (*gradient)(const SoftmaxGradient&);
+  void (*bias_scores)(const BiasScores&);
 };
 
 const SoftmaxKernels& softmax_kernels(KernelSet set);
