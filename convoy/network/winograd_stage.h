@@ -16,6 +16,7 @@
 
 #pragma once
 
+#include "convoy/network/kernels/product.h"
 #include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
 #include "convoy/network/winograd_plan.h"
