@@ -194,6 +194,33 @@ void check_delay(const InjectSettings& inject, const SettingOrigins& origins) {
        .hint = ""});
 }
 
+void check_slow_rank(const InjectSettings& inject, const SettingOrigins& origins) {
+  if (inject.slow_ms == 0) return;
+  const auto refuse = [&](const std::string& found, const std::string& expected,
+                          const std::string& hint) {
+    throw settings_error({.where = origin(origins, "inject.slow_ms"),
+                          .found = fmt::format("{} with {}", inject.slow_ms, found),
+                          .expected = expected,
+                          .hint = hint});
+  };
+  if (inject.slow_rank < 0) {
+    refuse("inject.slow_rank=-1", "the rank that is slow", "inject.slow_rank=0");
+  }
+  if (inject.slow_factor != InjectSettings().slow_factor) {
+    refuse(fmt::format("inject.slow_factor={}", inject.slow_factor),
+           "milliseconds or a factor, not both", "leave inject.slow_factor out");
+  }
+}
+
+void check_min_epochs(const TrainSettings& train, const SettingOrigins& origins) {
+  if (train.min_epochs <= train.epochs) return;
+  throw settings_error(
+      {.where = origin(origins, "train.min_epochs"),
+       .found = fmt::format("{}", train.min_epochs),
+       .expected = fmt::format("at most {}, the run's epochs", train.epochs),
+       .hint = ""});
+}
+
 void check_run(const RunSettings& run, const SettingOrigins& origins) {
   if (run.dir.empty()) {
     throw settings_error({.where = origin(origins, "run.dir"),
@@ -285,7 +312,9 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
   check_averages(settings.train, origins);
+  check_min_epochs(settings.train, origins);
   check_delay(settings.inject, origins);
+  check_slow_rank(settings.inject, origins);
   check_staleness(settings.ps, origins);
   check_compute(settings.sim, origins);
   check_run(settings.run, origins);

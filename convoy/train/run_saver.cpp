@@ -134,6 +134,8 @@ void RunSaver::continue_in(const RunFolder& folder) {
 CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
   const Settings& settings = parts_.settings;
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
+  PolicyState course = parts_.policy_state();
+  course.seconds = point.seconds;
   return {.model = settings.model.name,
           .data = settings.data.name,
           .step = point.position.step,
@@ -147,7 +149,7 @@ CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
           .normalization = parts_.work.normalization,
           .epoch_sum = point.epoch_sum,
           .best = best_,
-          .course = parts_.policy_state(),
+          .course = course,
           .updates = parts_.updates->state()};
 }
 

@@ -29,6 +29,7 @@ struct SavePoint {
   TrainPosition position;
   LossSum epoch_sum;         // over the epoch's steps so far
   double learning_rate = 0;  // of the last step
+  double seconds = 0;        // of the run so far
 };
 
 class RunSaver {
