@@ -71,8 +71,7 @@ TEST(PublishedRows, AreWhatTheirExperimentsTrain) {
     EXPECT_EQ(settings.model.name, setting_name(row[1])) << name;
     EXPECT_EQ(choice_name(settings.optimizer.name), setting_name(row[2])) << name;
     EXPECT_EQ(settings.optimizer.lr, number_in(row[3])) << name;
-    if (!row[4].empty())
-      EXPECT_EQ(settings.optimizer.momentum, number_in(row[4])) << name;
+    EXPECT_EQ(settings.optimizer.momentum, number_in(row[4]).value_or(0.9)) << name;
     EXPECT_EQ(settings.train.batch_size, number_in(row[5])) << name;
     EXPECT_EQ(settings.train.epochs, 6) << name;
   }
