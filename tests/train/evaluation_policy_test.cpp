@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "convoy/setup/workload.h"
 #include "tests/train/recorded_run.h"
 
 namespace convoy {
