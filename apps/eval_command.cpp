@@ -6,8 +6,10 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/cluster_arguments.h"
+#include "apps/eval_several.h"
 #include "apps/eval_target.h"
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
@@ -44,11 +46,12 @@ ClusterSettings own_cluster(const SettingArguments& settings) {
 }
 
 /// Returns the settings of the checkpoint's run, overridden by the command line.
-Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
+Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint,
+                       const ClusterSettings& cluster) {
   SettingArguments all = arguments.settings;
   all.run_config = checkpoint / kConfigFile;
   Settings settings = all.resolve();
-  settings.cluster = own_cluster(arguments.settings);
+  settings.cluster = cluster;
   return settings;
 }
 
@@ -71,25 +74,41 @@ EvaluationSet chosen_set(const Workload& work, const std::string& split) {
                     .hint = "data.val_fraction and data.split make one"});
 }
 
-EvaluatedCheckpoint evaluate_on(Comm& comm, const Settings& settings,
-                                const EvalArguments& arguments,
-                                const fs::path& checkpoint) {
-  const Workload work = load_workload(settings);
-  EvaluationSet set = chosen_set(work, arguments.split);
-  FlatBuffer values(work.layout), statistics(work.statistics_layout);
-  const CheckpointState state = load_checkpoint(
-      checkpoint, {{work.layout, values}, {work.statistics_layout, statistics}});
-  const std::string weights =
-      weights_sha256(work.layout, values, work.statistics_layout, statistics);
-  expect_same_on_all_ranks(comm, set.samples.size(), weights);
-  set.normalization = state.normalization;
+/// A checkpoint and its samples, in memory. The constructor throws InputError.
+struct LoadedCheckpoint {
+  LoadedCheckpoint(const Settings& own, const EvalArguments& arguments,
+                   const fs::path& from)
+      : settings(own),
+        checkpoint(from),
+        work(load_workload(own)),
+        set(chosen_set(work, arguments.split)),
+        state(load_checkpoint(
+            from, {{work.layout, values}, {work.statistics_layout, statistics}})),
+        weights(weights_sha256(work.layout, values, work.statistics_layout, statistics)) {
+    set.normalization = state.normalization;
+  }
 
-  ThreadTeam team(thread_count(settings));
-  EvaluationOptions options = evaluation_options(settings);
+  LoadedCheckpoint(const LoadedCheckpoint&) = delete;
+  LoadedCheckpoint& operator=(const LoadedCheckpoint&) = delete;
+
+  Settings settings;
+  fs::path checkpoint;
+  Workload work;
+  EvaluationSet set;
+  FlatBuffer values{work.layout}, statistics{work.statistics_layout};
+  CheckpointState state;
+  std::string weights;
+};
+
+EvaluatedCheckpoint evaluate_on(Comm& comm, const LoadedCheckpoint& loaded,
+                                const EvalArguments& arguments) {
+  expect_same_on_all_ranks(comm, loaded.set.samples.size(), loaded.weights);
+  ThreadTeam team(thread_count(loaded.settings));
+  EvaluationOptions options = evaluation_options(loaded.settings);
   options.predictions = !arguments.predictions.empty();
-  Evaluator evaluator(work.model, work.layout, options, team);
-  return {checkpoint, state.step, weights,
-          evaluate(set, {values, statistics}, evaluator, comm)};
+  Evaluator evaluator(loaded.work.model, loaded.work.layout, options, team);
+  return {loaded.checkpoint, loaded.state.step, loaded.weights,
+          evaluate(loaded.set, {loaded.values, loaded.statistics}, evaluator, comm)};
 }
 
 std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& settings,
@@ -108,10 +127,9 @@ std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& sett
 
 /// Writes all files; returns their names.
 std::vector<std::string> write_files(const EvalArguments& arguments,
-                                     const Settings& settings, const EvalTarget& target,
+                                     const Settings& settings, const fs::path& out,
                                      const EvaluatedCheckpoint& evaluated) {
   const EvaluationResult& result = evaluated.result;
-  const fs::path out = arguments.out.empty() ? target.folder() : arguments.out;
   make_folders(out);
   const std::string title = fmt::format("{} on {}, step {}", settings.model.name,
                                         settings.data.name, evaluated.step);
@@ -129,44 +147,133 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
   return names;
 }
 
-/// What all ranks do; only the first writes and prints.
-ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
-                      const EvalTarget& target, Comm& comm) {
-  const EvaluatedCheckpoint evaluated =
-      evaluate_on(comm, settings, arguments, target.checkpoint());
-  if (!comm.is_first()) return ExitCode::done;
+/// Evaluates on all ranks; only the first writes and prints.
+EvaluatedCheckpoint eval_loaded(const EvalArguments& arguments,
+                                const LoadedCheckpoint& loaded, const fs::path& out,
+                                Comm& comm) {
+  EvaluatedCheckpoint evaluated = evaluate_on(comm, loaded, arguments);
+  if (!comm.is_first()) return evaluated;
   const std::vector<std::string> names =
-      write_files(arguments, settings, target, evaluated);
+      write_files(arguments, loaded.settings, out, evaluated);
   const std::string report =
       fmt::format("{}\n\n{}\n{}{}\n", evaluated.checkpoint.string(),
                   evaluation_text(evaluated.result), shares_text(evaluated.result),
                   result_line(evaluated.result, arguments.split));
   fmt::print("{}", printable(report));
   fmt::print("written to {}\n", printable(join(names, ", ")));
+  return evaluated;
+}
+
+ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
+                      const EvalTarget& target, Comm& comm) {
+  const LoadedCheckpoint loaded(settings, arguments, target.checkpoint());
+  eval_loaded(arguments, loaded, arguments.out.empty() ? target.folder() : arguments.out,
+              comm);
   return ExitCode::done;
 }
 
-ExitCode eval(const EvalArguments& arguments,
-              const std::vector<std::string>& command_line) {
-  const Environment environment = current_environment();
-  const bool is_launched = has_given_settings(environment);
-  const EvalTarget target(arguments.target, [&](const std::string& text) {
-    if (!is_launched) fmt::print(stderr, "convoy: {}\n", printable(text));
-  });
-  const Settings settings = is_launched ? given_settings(environment)
-                                        : eval_settings(arguments, target.checkpoint());
+/// Does the work as this process's part of the job: alone, as one rank, or by launching
+/// the ranks.
+ExitCode on_ranks(const Settings& settings, const Environment& environment,
+                  const std::vector<std::string>& command_line,
+                  const std::function<ExitCode(const Settings&, Comm&)>& work) {
   const JobPlacement placement = placement_without_servers(settings, environment);
   if (placement.role == ProcessRole::launch) {
     return launch_ranks(settings, placement, command_line, /*quietly=*/false);
   }
   if (placement.role == ProcessRole::rank) {
-    return join_and_work(settings, placement, job_callbacks(),
-                         [&](const Settings& own, Comm& comm, Membership&) {
-                           return eval_as_rank(arguments, own, target, comm);
-                         });
+    return join_and_work(
+        settings, placement, job_callbacks(),
+        [&](const Settings& own, Comm& comm, Membership&) { return work(own, comm); });
   }
   AloneComm alone;
-  return eval_as_rank(arguments, settings, target, alone);
+  return work(settings, alone);
+}
+
+OnDamaged warn_unless(bool is_launched) {
+  return [is_launched](const std::string& text) {
+    if (!is_launched) fmt::print(stderr, "convoy: {}\n", printable(text));
+  };
+}
+
+/// Evaluates one target after the other on a rank of a job.
+class TargetEvaluations final : public EvaluatedTarget {
+ public:
+  /// Borrows everything for as long as it lives.
+  TargetEvaluations(const EvalArguments& arguments, const ClusterSettings& cluster,
+                    Comm& comm)
+      : arguments_(arguments), cluster_(cluster), comm_(comm) {}
+
+  void load(const std::string& name) override {
+    loaded_.reset();
+    target_ = std::make_unique<EvalTarget>(name, warn_unless(!comm_.is_first()));
+    const fs::path& checkpoint = target_->checkpoint();
+    loaded_ = std::make_unique<LoadedCheckpoint>(
+        eval_settings(arguments_, checkpoint, cluster_), arguments_, checkpoint);
+  }
+
+  EvaluatedStep evaluate(const std::string& name) override {
+    const EvaluatedCheckpoint evaluated =
+        eval_loaded(arguments_, *loaded_, results_folder(name), comm_);
+    return {evaluated.step, evaluated.result.sum};
+  }
+
+ private:
+  /// No two targets write to the same folder.
+  fs::path results_folder(const std::string& name) {
+    const fs::path first = arguments_.out.empty()
+                               ? target_->folder()
+                               : arguments_.out / fs::path(name).filename();
+    fs::path folder = first;
+    for (int number = 2; !used_.insert(folder).second; ++number) {
+      folder = first / fmt::format("eval-{}", number);
+    }
+    return folder;
+  }
+
+  const EvalArguments& arguments_;
+  const ClusterSettings& cluster_;
+  Comm& comm_;
+  std::unique_ptr<EvalTarget> target_;
+  std::unique_ptr<LoadedCheckpoint> loaded_;
+  std::set<fs::path> used_;
+};
+
+void refuse_predictions(const EvalArguments& arguments, std::size_t targets) {
+  if (arguments.predictions.empty()) return;
+  throw InputError(InputKind::settings,
+                   {.where = "--predictions",
+                    .found = fmt::format("{} targets", targets),
+                    .expected = "one target, whose predictions the file has",
+                    .hint = "evaluate the targets one by one"});
+}
+
+ExitCode eval(const EvalArguments& arguments, const std::vector<std::string>& targets,
+              const std::vector<std::string>& command_line) {
+  refuse_predictions(arguments, targets.size());
+  const Environment environment = current_environment();
+  Settings settings;
+  settings.cluster = has_given_settings(environment) ? given_settings(environment).cluster
+                                                     : own_cluster(arguments.settings);
+  return on_ranks(settings, environment, command_line,
+                  [&](const Settings& own, Comm& comm) {
+                    TargetEvaluations evaluations(arguments, own.cluster, comm);
+                    return eval_several(targets, arguments.split, comm, evaluations);
+                  });
+}
+
+ExitCode eval(const EvalArguments& arguments, const std::string& name,
+              const std::vector<std::string>& command_line) {
+  const Environment environment = current_environment();
+  const bool is_launched = has_given_settings(environment);
+  const EvalTarget target(name, warn_unless(is_launched));
+  const Settings settings = is_launched ? given_settings(environment)
+                                        : eval_settings(arguments, target.checkpoint(),
+                                                        own_cluster(arguments.settings));
+  return on_ranks(settings, environment, command_line,
+                  [&](const Settings& own, Comm& comm) {
+                    return eval_as_rank(arguments, own, target, comm);
+                  });
 }
 
 }  // namespace
@@ -175,16 +282,19 @@ void add_eval_command(CLI::App& app, Action& action,
                       const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<EvalArguments>();
   CLI::App* command = app.add_subcommand(
-      "eval", "Evaluate a run or checkpoint on its test set, or on another");
+      "eval", "Evaluate runs or checkpoints on their test set, or on another");
   command->footer(
       "Examples:\n"
       "  convoy eval runs/NAME\n"
       "  convoy eval runs/NAME/checkpoints/00011250 data.root=/other/copy\n"
       "  convoy eval runs/NAME --split val\n"
+      "  convoy eval runs                       every run in the folder, with a table\n"
+      "  convoy eval runs/A runs/B --split train\n"
       "  convoy eval -n 4 runs/NAME --predictions predictions.csv   on four processes\n");
   command
       ->add_option("target", arguments->target,
-                   "a run's folder, a checkpoint, or s3://bucket/prefix/run")
+                   "a run's folder, a folder of runs, a checkpoint, or "
+                   "s3://bucket/prefix/run; several may be given")
       ->required();
   command
       ->add_option("--split", arguments->split,
@@ -192,13 +302,19 @@ void add_eval_command(CLI::App& app, Action& action,
       ->check(CLI::IsMember({"train", "val", "test"}));
   command->add_option(
       "--out", arguments->out,
-      "folder for eval.json and confusion.png (default: the run's folder)");
+      "folder for eval.json and confusion.png (default: the run's folder); of several "
+      "targets, each has a folder in it");
   command->add_option("--predictions", arguments->predictions,
                       "CSV file for the prediction of each sample");
   add_setting_flags(*command, arguments->settings);
   add_cluster_flags(*command, arguments->settings);
   command->callback([arguments, command_line, &action] {
-    action = [arguments, command_line] { return eval(*arguments, command_line); };
+    action = [arguments, command_line] {
+      const EvalTargets targets =
+          eval_targets(arguments->target, arguments->settings.assignments);
+      return targets.several ? eval(*arguments, targets.names, command_line)
+                             : eval(*arguments, targets.names.front(), command_line);
+    };
   });
 }
 

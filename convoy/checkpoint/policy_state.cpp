@@ -3,6 +3,7 @@
 #include "convoy/checkpoint/policy_state.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace convoy {
 namespace {
@@ -19,6 +20,37 @@ std::optional<double> best_value_from(const JsonObject& of) {
   return of.number("best");
 }
 
+json least_json(const std::optional<LeastLoss>& least) {
+  if (!least) return nullptr;
+  return {{"epoch", least->epoch}, {"loss", least->loss}};
+}
+
+json target_json(const std::optional<TargetReached>& target) {
+  if (!target) return nullptr;
+  return {{"epoch", target->epoch},
+          {"seconds", target->seconds},
+          {"accuracy", target->accuracy}};
+}
+
+/// Checkpoints of earlier versions do not have all fields.
+bool is_given(const JsonObject& course, std::string_view name) {
+  return course.contains(name) && !course.field(name).is_null();
+}
+
+std::optional<LeastLoss> least_loss_from(const JsonObject& course) {
+  if (!is_given(course, "least_loss")) return std::nullopt;
+  const JsonObject least = course.object("least_loss");
+  return LeastLoss{.epoch = least.count("epoch"), .loss = least.number("loss")};
+}
+
+std::optional<TargetReached> target_from(const JsonObject& course) {
+  if (!is_given(course, "target")) return std::nullopt;
+  const JsonObject target = course.object("target");
+  return TargetReached{.epoch = target.count("epoch"),
+                       .seconds = target.number("seconds"),
+                       .accuracy = target.number("accuracy")};
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const PolicyState& state) {
@@ -31,7 +63,10 @@ nlohmann::ordered_json to_json(const PolicyState& state) {
            {{"best", best_of(state.early_stop.best)},
             {"best_epoch", state.early_stop.best_epoch},
             {"without_better", state.early_stop.without_better}}},
-          {"averaged", state.averaged}};
+          {"averaged", state.averaged},
+          {"least_loss", least_json(state.least_loss)},
+          {"target", target_json(state.target)},
+          {"seconds", state.seconds}};
 }
 
 PolicyState policy_state_from_json(const JsonObject& course) {
@@ -44,7 +79,10 @@ PolicyState policy_state_from_json(const JsonObject& course) {
           .early_stop = {.best = best_value_from(early_stop),
                          .best_epoch = early_stop.count("best_epoch"),
                          .without_better = early_stop.count("without_better")},
-          .averaged = course.whole("averaged")};
+          .averaged = course.whole("averaged"),
+          .least_loss = least_loss_from(course),
+          .target = target_from(course),
+          .seconds = is_given(course, "seconds") ? course.number("seconds") : 0};
 }
 
 }  // namespace convoy

@@ -19,6 +19,8 @@ const char* name_of(LauncherKind launcher_kind) {
       return "convoy";
     case LauncherKind::flags:
       return "flags";
+    case LauncherKind::node_variables:
+      return "WORLD_SIZE and NODE_RANK";
     case LauncherKind::torchrun:
       return "torchrun";
     case LauncherKind::slurm:
@@ -187,6 +189,28 @@ JobPlacement by_flags(const PlacementRequest& request, const Variables& variable
   return placement;
 }
 
+/// Completes the flags by Lightning's variables.
+PlacementRequest with_nodes(PlacementRequest request, const Variables& variables) {
+  const int nodes = variables.required("WORLD_SIZE", "NODE_RANK");
+  if (nodes == 0) {
+    throw place_error("environment: WORLD_SIZE", "0, with NODE_RANK and without RANK",
+                      "the number of nodes, from 1", "--nnodes N --node-rank I");
+  }
+  if (request.nnodes <= 0) request.nnodes = nodes;
+  return request;
+}
+
+/// If each node has one process that starts the ranks of the node.
+std::optional<JobPlacement> place_by_node(const PlacementRequest& request,
+                                          const Variables& variables) {
+  const bool counted = counts_nodes(variables);
+  const PlacementRequest whole = counted ? with_nodes(request, variables) : request;
+  if (!asks_for_launch(whole) && whole.node_rank <= 0) return std::nullopt;
+  JobPlacement placement = by_flags(whole, variables);
+  if (counted) placement.launcher_kind = LauncherKind::node_variables;
+  return placement;
+}
+
 }  // namespace
 
 bool JobPlacement::one_machine() const { return local_ranks == ranks && nodes == 1; }
@@ -211,8 +235,8 @@ JobPlacement find_placement(const PlacementRequest& request,
   } else if (const auto started = place_by_starter(variables)) {
     refuse_contradictions(*started);
     placement = with_starter(request, *started);
-  } else if (asks_for_launch(request) || request.node_rank > 0) {
-    placement = by_flags(request, variables);
+  } else if (const auto node = place_by_node(request, variables)) {
+    placement = *node;
   }
   placement.servers = request.servers;
   refuse_contradictions(placement);

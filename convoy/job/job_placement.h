@@ -10,6 +10,7 @@
 //                       MASTER_ADDR MASTER_PORT
 //   Slurm               SLURM_PROCID SLURM_NTASKS SLURM_LOCALID SLURM_NODEID ...
 //   Open MPI            OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
+//   Lightning           WORLD_SIZE (the number of nodes) NODE_RANK, without RANK
 //   none of these       one process, alone
 //
 // A placement that is incomplete or contradictory is refused. torchrun's agent listens on
@@ -30,7 +31,15 @@
 
 namespace convoy {
 
-enum class LauncherKind { none, convoy, flags, torchrun, slurm, open_mpi };
+enum class LauncherKind {
+  none,
+  convoy,
+  flags,
+  node_variables,  // Lightning's
+  torchrun,
+  slurm,
+  open_mpi
+};
 
 /// What this process does in the job.
 enum class ProcessRole {

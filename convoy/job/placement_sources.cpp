@@ -83,7 +83,14 @@ std::optional<JobPlacement> place_by_convoy(const Variables& variables) {
   return placement;
 }
 
+bool counts_nodes(const Variables& variables) {
+  return variables.has("WORLD_SIZE") && variables.has("NODE_RANK") &&
+         !variables.has("RANK") && !variables.has("LOCAL_RANK") &&
+         !variables.has("LOCAL_WORLD_SIZE");
+}
+
 std::optional<JobPlacement> place_by_torchrun(const Variables& variables) {
+  if (counts_nodes(variables)) return std::nullopt;
   for (const char* name : {"WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}) {
     if (variables.has(name)) variables.required("RANK", name);
   }

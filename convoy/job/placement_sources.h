@@ -29,6 +29,10 @@ class Variables {
   const Environment& environment_;
 };
 
+/// Whether WORLD_SIZE is the number of nodes, as in Lightning's environment: NODE_RANK
+/// names the node, and no variable names a rank.
+bool counts_nodes(const Variables& variables);
+
 /// Returns the placement if that launcher started this process.
 std::optional<JobPlacement> place_by_convoy(const Variables& variables);
 std::optional<JobPlacement> place_by_torchrun(const Variables& variables);

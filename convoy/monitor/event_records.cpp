@@ -19,7 +19,9 @@ EventRecords::EventRecords(const RunFolder* folder, const Settings& settings)
 
 void EventRecords::begin(const Model& model, std::size_t steps_done) {
   if (!writer_) return;
-  if (steps_done > 0 || !writer_->is_first()) writer_->start_again(steps_done + 1);
+  if (steps_done > 0 || !writer_->is_first()) {
+    writer_->start_again(steps_done > 0 ? steps_done + 1 : 0);
+  }
   writer_->text("settings", fmt::format("```\n{}\n```", to_yaml(settings_)));
   const std::string metrics[] = {"test/accuracy", "test/loss"};
   writer_->start_session(run_hparams(settings_), metrics);
@@ -35,6 +37,7 @@ void EventRecords::step(const StepScalars& scalars) {
   write("train/loss", scalars.loss.mean_loss());
   write("train/accuracy", scalars.loss.accuracy());
   write("train/lr", scalars.learning_rate);
+  if (scalars.weight_norm) write("train/weight_norm", *scalars.weight_norm);
   write("perf/images_per_second", scalars.images_per_second);
   write("perf/step_ms", scalars.step_ms);
   write("perf/waiting_for_data_ms",
@@ -70,11 +73,13 @@ void EventRecords::write_rank_scalars(const StepScalars& scalars) {
   writer_->scalar("comm/exposed_ms", scalars.step, exposed_ms);
 }
 
-void EventRecords::epoch(std::size_t step, const LossSum& mean, double seconds) {
+void EventRecords::epoch(std::size_t step, const LossSum& mean, double seconds,
+                         std::optional<double> weight_norm) {
   if (!writer_) return;
   writer_->scalar("train/epoch_loss", step, mean.mean_loss());
   writer_->scalar("train/epoch_accuracy", step, mean.accuracy());
   writer_->scalar("perf/epoch_seconds", step, seconds);
+  if (weight_norm) writer_->scalar("train/epoch_weight_norm", step, *weight_norm);
 }
 
 void EventRecords::evaluation(std::string_view split, std::size_t step,

@@ -2,7 +2,8 @@
 //
 // EventRecords: a run's records for TensorBoard.
 //
-//   train/   loss, accuracy, lr per step; epoch_loss, epoch_accuracy
+//   train/   loss, accuracy, lr, weight_norm per step; epoch_loss, epoch_accuracy,
+//            epoch_weight_norm
 //   val/     loss, accuracy          test/  the same
 //   perf/    images_per_second, step_ms, waiting_for_data_ms (of the rank that waits
 //            longest); with several ranks rank_N/own_ms; epoch_seconds
@@ -39,6 +40,7 @@ struct StepScalars {
   double learning_rate = 0;
   double images_per_second = 0;
   double step_ms = 0;
+  std::optional<double> weight_norm{};  // if known
   std::span<const RankTiming> ranks;
   nlohmann::ordered_json more{};  // groups of numbers, by name; or null
 };
@@ -54,7 +56,8 @@ class EventRecords {
   void begin(const Model& model, std::size_t steps_done = 0);
 
   void step(const StepScalars& scalars);
-  void epoch(std::size_t step, const LossSum& mean, double seconds);
+  void epoch(std::size_t step, const LossSum& mean, double seconds,
+             std::optional<double> weight_norm = std::nullopt);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
 
   /// Writes histograms of every tensor, if the settings request them after this epoch.

@@ -100,6 +100,7 @@ void Records::write_step(const StepRecord& step) {
                                  {"images_per_second", images_per_second},
                                  {"step_ms", step_ms}};
   if (step.gradient_norm) line["grad_norm"] = *step.gradient_norm;
+  if (step.weight_norm) line["weight_norm"] = *step.weight_norm;
   if (step.fields.is_object()) line.update(step.fields);
   if (ranks.size() <= kMostListed) line["ranks"] = as_json(ranks);
   record(line);
@@ -109,6 +110,7 @@ void Records::write_step(const StepRecord& step) {
                    .learning_rate = step.learning_rate,
                    .images_per_second = images_per_second,
                    .step_ms = step_ms,
+                   .weight_norm = step.weight_norm,
                    .ranks = ranks,
                    .more = step.fields});
   }
@@ -120,18 +122,21 @@ void Records::write_step(const StepRecord& step) {
 }
 
 void Records::end_epoch(const TrainPosition& position, const LossSum& sum,
-                        double learning_rate) {
+                        double learning_rate, std::optional<double> weight_norm) {
   const double seconds = epoch_.watch.seconds();
   epoch_.before += seconds;
-  record({{"kind", "epoch"},
-          {"step", position.step},
-          {"epoch", position.epoch},
-          {"loss", sum.mean_loss()},
-          {"accuracy", sum.accuracy()},
-          {"lr", learning_rate},
-          {"seconds", seconds},
-          {"images_per_second", rate(images_ - epoch_.images, seconds)}});
-  if (events_ != nullptr) events_->epoch(position.step, sum, seconds);
+  nlohmann::ordered_json line = {
+      {"kind", "epoch"},
+      {"step", position.step},
+      {"epoch", position.epoch},
+      {"loss", sum.mean_loss()},
+      {"accuracy", sum.accuracy()},
+      {"lr", learning_rate},
+      {"seconds", seconds},
+      {"images_per_second", rate(images_ - epoch_.images, seconds)}};
+  if (weight_norm) line["weight_norm"] = *weight_norm;
+  record(line);
+  if (events_ != nullptr) events_->epoch(position.step, sum, seconds, weight_norm);
   say(epoch_line(position, sum, seconds));
 }
 

@@ -43,6 +43,7 @@ struct StepRecord {
   std::span<const StepReport> reports{};  // of the ranks from `first_reporter` on
   std::size_t first_reporter = 0;
   std::optional<double> gradient_norm{};    // if known
+  std::optional<double> weight_norm{};      // after the step, if the step is recorded
   nlohmann::ordered_json fields = nullptr;  // groups of numbers, by name; or null
 };
 
@@ -68,7 +69,8 @@ class Records {
   void step(const StepRecord& step);
 
   /// Called at the end of an epoch; `sum` is over its steps.
-  void end_epoch(const TrainPosition& position, const LossSum& sum, double learning_rate);
+  void end_epoch(const TrainPosition& position, const LossSum& sum, double learning_rate,
+                 std::optional<double> weight_norm = std::nullopt);
 
   void evaluation(const TrainPosition& position, std::string_view split,
                   const LossSum& sum, double seconds);

@@ -3,33 +3,15 @@
 #include "convoy/optimizer/clip_norm.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
+
+#include "convoy/optimizer/sum_of_squares.h"
 
 namespace convoy {
 namespace {
 
 constexpr double kEpsilon = 1e-6;  // PyTorch's
-// Independent accumulators, so that the compiler vectorizes.
-constexpr std::size_t kAccumulators = 16;
-
-/// The square of a float is exact in double precision; the order of the sum is fixed.
-double sum_of_squares(std::span<const float> numbers) {
-  std::array<double, kAccumulators> sums{};
-  const std::size_t even = numbers.size() / kAccumulators * kAccumulators;
-  for (std::size_t i = 0; i < even; i += kAccumulators) {
-    for (std::size_t a = 0; a < kAccumulators; ++a) {
-      const double number = numbers[i + a];
-      sums[a] += number * number;
-    }
-  }
-  for (std::size_t i = even; i < numbers.size(); ++i) {
-    const double number = numbers[i];
-    sums[i - even] += number * number;
-  }
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
 
 }  // namespace
 

@@ -29,7 +29,8 @@ PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
             .workers = workers(),
             .memory = memory(),
             .plan = plan(),
-            .gradients = &gradients_});
+            .gradients = &gradients_,
+            .own_values = own_values()});
 }
 
 std::vector<std::size_t> PsAsync::partials() const {

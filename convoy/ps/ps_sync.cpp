@@ -28,7 +28,8 @@ PsSync::PsSync(const TrainingContext& parts, const ServiceOptions& service)
             .workers = workers(),
             .memory = memory(),
             .plan = plan(),
-            .gradients = &gradients_});
+            .gradients = &gradients_,
+            .own_values = own_values()});
 }
 
 std::vector<std::size_t> PsSync::partials() const {

@@ -85,6 +85,10 @@ class ServerUpdates : public UpdateSource {
   std::size_t port_bytes() const;
   bool is_first() const { return parts_.comm.is_first(); }
   bool has_others() const { return parts_.comm.ranks() > 1; }
+  /// The range that this server updates, if there are others.
+  std::optional<Range> own_values() const {
+    return has_others() ? std::optional(own_) : std::nullopt;
+  }
   /// Answers a worker with the values of the server's range.
   void assign_values(int worker, const Assignment& assignment);
   /// What is trained of the server's range: workers push the gradients of that, packed.

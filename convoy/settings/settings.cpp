@@ -45,6 +45,19 @@ void check_upload(const CheckpointSettings& checkpoint, const SettingOrigins& or
   S3Location::parse(checkpoint.upload, origin(origins, "checkpoint.upload"));
 }
 
+void check_enabled(const CheckpointSettings& checkpoint, const SettingOrigins& origins) {
+  if (checkpoint.enabled) return;
+  for (const auto& [wanted, name, off] :
+       {std::tuple(!checkpoint.upload.empty(), "checkpoint.upload", ""),
+        std::tuple(checkpoint.every_steps > 0, "checkpoint.every_steps", "0")}) {
+    if (!wanted) continue;
+    throw settings_error({.where = origin(origins, "checkpoint.enabled"),
+                          .found = fmt::format("false, though {} is set", name),
+                          .expected = "checkpoints, or no settings that need them",
+                          .hint = fmt::format("{}={} is possible", name, off)});
+  }
+}
+
 void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
   if (optimizer.nesterov && optimizer.name != OptimizerChoice::sgd) {
     throw settings_error({.where = origin(origins, "optimizer.nesterov"),
@@ -181,6 +194,33 @@ void check_delay(const InjectSettings& inject, const SettingOrigins& origins) {
        .hint = ""});
 }
 
+void check_slow_rank(const InjectSettings& inject, const SettingOrigins& origins) {
+  if (inject.slow_ms == 0) return;
+  const auto refuse = [&](const std::string& found, const std::string& expected,
+                          const std::string& hint) {
+    throw settings_error({.where = origin(origins, "inject.slow_ms"),
+                          .found = fmt::format("{} with {}", inject.slow_ms, found),
+                          .expected = expected,
+                          .hint = hint});
+  };
+  if (inject.slow_rank < 0) {
+    refuse("inject.slow_rank=-1", "the rank that is slow", "inject.slow_rank=0");
+  }
+  if (inject.slow_factor != InjectSettings().slow_factor) {
+    refuse(fmt::format("inject.slow_factor={}", inject.slow_factor),
+           "milliseconds or a factor, not both", "leave inject.slow_factor out");
+  }
+}
+
+void check_min_epochs(const TrainSettings& train, const SettingOrigins& origins) {
+  if (train.min_epochs <= train.epochs) return;
+  throw settings_error(
+      {.where = origin(origins, "train.min_epochs"),
+       .found = fmt::format("{}", train.min_epochs),
+       .expected = fmt::format("at most {}, the run's epochs", train.epochs),
+       .hint = ""});
+}
+
 void check_run(const RunSettings& run, const SettingOrigins& origins) {
   if (run.dir.empty()) {
     throw settings_error({.where = origin(origins, "run.dir"),
@@ -266,12 +306,15 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   }
   check_microbatches(settings.train, origins);
   check_upload(settings.checkpoint, origins);
+  check_enabled(settings.checkpoint, origins);
   check_normalization(settings.data, origins);
   check_split(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
   check_averages(settings.train, origins);
+  check_min_epochs(settings.train, origins);
   check_delay(settings.inject, origins);
+  check_slow_rank(settings.inject, origins);
   check_staleness(settings.ps, origins);
   check_compute(settings.sim, origins);
   check_run(settings.run, origins);

@@ -108,6 +108,7 @@ void RunSaver::share_restored() {
 
 void RunSaver::open(const RunFolder& folder) {
   if (restored_) continue_in(folder);
+  if (!parts_.settings.checkpoint.enabled) return;
   writer_.emplace(folder.path(), parts_.settings.checkpoint.keep, on_saved_);
 }
 
@@ -133,6 +134,8 @@ void RunSaver::continue_in(const RunFolder& folder) {
 CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
   const Settings& settings = parts_.settings;
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
+  PolicyState course = parts_.policy_state();
+  course.seconds = point.seconds;
   return {.model = settings.model.name,
           .data = settings.data.name,
           .step = point.position.step,
@@ -146,7 +149,7 @@ CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
           .normalization = parts_.work.normalization,
           .epoch_sum = point.epoch_sum,
           .best = best_,
-          .course = parts_.policy_state(),
+          .course = course,
           .updates = parts_.updates->state()};
 }
 
@@ -158,6 +161,7 @@ TrainPosition position_of(const CheckpointState& state, std::size_t batch_size) 
 
 /// Only the first rank writes; the others have the same numbers.
 void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
+  if (!parts_.settings.checkpoint.enabled) return;
   parts_.updates->synchronize();
   saved_step_ = point.position.step;
   if (!writer_) return;

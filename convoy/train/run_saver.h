@@ -29,6 +29,7 @@ struct SavePoint {
   TrainPosition position;
   LossSum epoch_sum;         // over the epoch's steps so far
   double learning_rate = 0;  // of the last step
+  double seconds = 0;        // of the run so far
 };
 
 class RunSaver {
@@ -51,7 +52,8 @@ class RunSaver {
   /// Broadcasts what the first rank has restored.
   void share_restored();
 
-  /// Writes checkpoints to this folder from now on. Without a folder none are written.
+  /// Writes checkpoints to this folder from now on. None are written without a folder, or
+  /// if checkpoint.enabled is false.
   void open(const RunFolder& folder);
 
   void save(const SavePoint& point);

@@ -23,6 +23,25 @@ json test_of(const Outcome& outcome) {
           {"total", sum.samples}};
 }
 
+/// Of the validation set; null if there is none.
+json best_val_loss_of(const TrainingParts& parts) {
+  const std::optional<LeastLoss>& least = parts.policy.least_loss();
+  if (!least || parts.monitored_split() != "val") return nullptr;
+  return {{"epoch", least->epoch}, {"loss", least->loss}};
+}
+
+/// Null if the run has no target.
+json target_of(const TrainingParts& parts) {
+  const double wanted = parts.settings.train.target_accuracy;
+  if (wanted == 0) return nullptr;
+  const std::optional<TargetReached>& target = parts.policy.target();
+  return {{"accuracy", wanted},
+          {"split", parts.monitored_split()},
+          {"reached", target.has_value()},
+          {"seconds", target ? json(target->seconds) : json(nullptr)},
+          {"epoch", target ? json(target->epoch) : json(nullptr)}};
+}
+
 json communication_of(const std::vector<RankTotals>& ranks) {
   json list = json::array();
   for (const RankTotals& rank : ranks) {
@@ -123,6 +142,8 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"train",
        {{"loss", outcome.train.mean_loss()}, {"accuracy", outcome.train.accuracy()}}},
       {"test", test_of(outcome)},
+      {"best_val_loss", best_val_loss_of(parts_)},
+      {"target", target_of(parts_)},
       {"seconds", seconds(ranks, total_seconds)},
       {"images_per_second", training_ > 0 ? images / training_ : 0},
       {"step_ms", step_ms()},

@@ -40,14 +40,16 @@ TrainingLoop::TrainingLoop(TrainingParts& parts, RunSaver& saver,
       saver_(saver),
       outputs_(outputs),
       stop_(stop),
+      watch_(clock()),
       events_(outputs.folder, parts.settings),
       records_(outputs.folder, outputs.progress, record_options(parts), &events_),
       summary_(parts, records_) {}
 
 Outcome TrainingLoop::run() {
-  const Stopwatch watch(clock());
+  watch_.restart();
   begin();
-  train_epochs();
+  evaluate_before_training();
+  if (is_done()) train_epochs();
   if (is_done() && !outcome_.test) outcome_.test = evaluate("test");
   if (outcome_.code == ExitCode::diverged) outcome_.test.reset();
   finish();
@@ -62,9 +64,9 @@ Outcome TrainingLoop::run() {
       .barrier();
   if (outputs_.folder == nullptr) return outcome_;
   nlohmann::ordered_json json =
-      summary_.to_json(outcome_, position_, ranks, watch.seconds());
+      summary_.to_json(outcome_, position_, ranks, watch_.seconds());
   json["command"] = outputs_.command;
-  records_.say(time_table(summary_.times(watch.seconds())));
+  records_.say(time_table(summary_.times(watch_.seconds())));
   records_.summary(json);
   return outcome_;
 }
@@ -76,6 +78,12 @@ void TrainingLoop::begin() {
   events_.begin(parts_.work.model, from != nullptr ? from->step : 0);
   if (parts_.settings.run.resources) resources_.emplace(parts_.comm, outputs_.folder);
   parts_.updates->begin();
+}
+
+/// The result is a point of the curves, and decides nothing.
+void TrainingLoop::evaluate_before_training() {
+  if (!parts_.settings.eval.before_training || saver_.restored() != nullptr) return;
+  measure(parts_.monitored_split(), {.step = 0, .epoch = 0});
 }
 
 /// Epochs are evaluated on the validation set, or without one on the test set; the last
@@ -172,8 +180,18 @@ void TrainingLoop::take_in(const Update& update) {
                  .reports = update.reports,
                  .first_reporter = update.first_reporter,
                  .gradient_norm = clip ? std::optional(clip->norm()) : std::nullopt,
+                 .weight_norm = records_.records_step(position_.step)
+                                    ? recorded_weight_norm()
+                                    : std::nullopt,
                  .fields = update.fields});
   if (outputs_.on_step) outputs_.on_step(position_.step);
+}
+
+/// The weight norm of a record, where this rank writes records. Ranks that update a range
+/// each compute it together.
+std::optional<double> TrainingLoop::recorded_weight_norm() const {
+  const bool needed = outputs_.folder != nullptr || parts_.description().own_values;
+  return needed ? std::optional(weight_norm(parts_)) : std::nullopt;
 }
 
 /// Whether the run ends after this update; sets the outcome, unless the run is complete.
@@ -199,7 +217,8 @@ void TrainingLoop::end_epoch() {
   outcome_.train = epoch_sum_;
   const bool stopped =
       outcome_.code == ExitCode::stopped || outcome_.code == ExitCode::rank_failed;
-  if (!stopped) records_.end_epoch(position_, epoch_sum_, learning_rate_);
+  if (stopped) return;
+  records_.end_epoch(position_, epoch_sum_, learning_rate_, recorded_weight_norm());
 }
 
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
@@ -226,29 +245,41 @@ void TrainingLoop::average_epoch() {
 }
 
 EvaluationResult TrainingLoop::evaluate(std::string_view split) {
+  EvaluationResult result = measure(split, position_);
+  if (is_done() && split == parts_.monitored_split()) {
+    parts_.policy.take_in(result.sum, position_.epoch, run_seconds());
+  }
+  return result;
+}
+
+/// Evaluates and records. A loss that is not finite ends the run.
+EvaluationResult TrainingLoop::measure(std::string_view split,
+                                       const TrainPosition& position) {
   const Stopwatch watch(clock());
   parts_.updates->synchronize();
   const EvaluationSet set = evaluation_set(parts_.work, split);
   EvaluationResult result =
       convoy::evaluate(set, parts_.weights(), parts_.evaluator, parts_.comm);
   summary_.add_evaluating(watch.seconds());
-  records_.evaluation(position_, split, result.sum, watch.seconds());
-  if (!std::isfinite(result.sum.loss)) {
-    end_diverged();
-  } else if (split == parts_.monitored_split()) {
-    parts_.policy.take_in(result.sum, position_.epoch);
-  }
+  records_.evaluation(position, split, result.sum, watch.seconds());
+  if (!std::isfinite(result.sum.loss)) end_diverged();
   return result;
 }
 
 /// Whether the evaluations so far let the run continue; if not, the outcome says why.
 bool TrainingLoop::evaluations_allow_more() {
   const std::optional<std::string> reason =
-      parts_.policy.reason_to_end(parts_.monitored_split());
+      parts_.policy.reason_to_end(parts_.monitored_split(), position_.epoch);
   if (!reason) return true;
   outcome_.reason = *reason;
   records_.say("the run ends: " + *reason);
   return false;
+}
+
+/// Seconds of the run so far, including those before it was resumed.
+double TrainingLoop::run_seconds() const {
+  const CheckpointState* from = saver_.restored();
+  return watch_.seconds() + (from != nullptr ? from->course.seconds : 0);
 }
 
 /// The signal that asks this process to stop, or kTimeIsUp; 0: neither.
@@ -263,12 +294,21 @@ std::string TrainingLoop::stopped_by(int signal) const {
                      parts_.settings.train.max_minutes);
 }
 
-/// The run ends early, and can be resumed.
+/// The run ends early, and can be resumed if checkpoints are saved.
 void TrainingLoop::end_early(ExitCode code, const std::string& why) {
   outcome_.code = code;
-  outcome_.reason =
-      fmt::format("{} after step {} (epoch {}): resume with train.resume=auto", why,
-                  position_.step, position_.epoch);
+  outcome_.reason = fmt::format(
+      "{} after step {} (epoch {}): {}", why, position_.step, position_.epoch,
+      parts_.settings.checkpoint.enabled ? "resume with train.resume=auto" : unsaved());
+}
+
+/// What it means that no checkpoint was saved.
+std::string TrainingLoop::unsaved() const {
+  const CheckpointState* from = saver_.restored();
+  return "no checkpoint was saved (checkpoint.enabled=false): " +
+         (from != nullptr
+              ? fmt::format("nothing after step {} can be resumed", from->step)
+              : "this run can be neither resumed nor evaluated again");
 }
 
 void TrainingLoop::end_diverged() {
@@ -279,6 +319,9 @@ void TrainingLoop::end_diverged() {
 
 void TrainingLoop::finish() {
   records_.say_straggler();
+  for (const std::string& line : parts_.policy.findings(parts_.monitored_split())) {
+    records_.say(line);
+  }
   if (resources_) resources_->finish();
   parts_.updates->synchronize();
 }
@@ -289,6 +332,7 @@ void TrainingLoop::finish_files() {
   if (outputs_.folder == nullptr) return;
   const SavePoint last = save_point();
   saver_.finish(outcome_.code == ExitCode::diverged ? nullptr : &last);
+  if (is_done() && !parts_.settings.checkpoint.enabled) records_.say(unsaved());
   summary_.set_checkpointing(saver_.seconds_blocked());
   outputs_.folder->flush();
   events_.finish(outcome_.code != ExitCode::stopped, is_done());

@@ -42,6 +42,7 @@ class TrainingLoop {
 
  private:
   void begin();
+  void evaluate_before_training();
   void train_epochs();
   bool begin_first_epoch();
   bool begin_next_epoch();
@@ -54,16 +55,22 @@ class TrainingLoop {
   std::optional<EvaluationResult> decide_after_epoch();
   void average_epoch();
   EvaluationResult evaluate(std::string_view split);
+  EvaluationResult measure(std::string_view split, const TrainPosition& position);
   bool evaluations_allow_more();
   void finish();
   void finish_files();
 
   bool is_done() const { return outcome_.code == ExitCode::done; }
   const Clock& clock() const { return *parts_.description().clock; }
-  SavePoint save_point() const { return {position_, epoch_sum_, learning_rate_}; }
+  SavePoint save_point() const {
+    return {position_, epoch_sum_, learning_rate_, run_seconds()};
+  }
+  double run_seconds() const;
+  std::optional<double> recorded_weight_norm() const;
   int stop_signal() const;
   std::string stopped_by(int signal) const;
   void end_early(ExitCode code, const std::string& why);
+  std::string unsaved() const;
   void end_diverged();
 
   TrainingParts& parts_;
@@ -71,6 +78,7 @@ class TrainingLoop {
   RunOutputs outputs_;
   const StopRequest& stop_;
   Stopwatch since_begin_;  // by the machine's clock
+  Stopwatch watch_;        // by the clock of the records
   EventRecords events_;
   Records records_;
   RunSummary summary_;

@@ -3,9 +3,12 @@
 #include "convoy/train/training_parts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/resume.h"
+#include "convoy/optimizer/sum_of_squares.h"
 #include "convoy/setup/whitening.h"
 
 namespace convoy {
@@ -51,15 +54,26 @@ Weights TrainingParts::weights() const {
 }
 
 PolicyState TrainingParts::policy_state() const {
-  return {.plateau = policy.plateau().state(),
-          .early_stop = policy.early_stop().state(),
-          .averaged = averages ? averages->count() : 0};
+  PolicyState state;
+  policy.save_to(state);
+  state.averaged = averages ? averages->count() : 0;
+  return state;
 }
 
 void TrainingParts::set_policy_state(const PolicyState& state) {
-  policy.plateau().set_state(state.plateau);
-  policy.early_stop().set_state(state.early_stop);
+  policy.restore_from(state);
   if (averages) averages->set_count(state.averaged);
+}
+
+double weight_norm(const TrainingParts& parts) {
+  const FlatBuffer& values = parts.rig.values();
+  const std::optional<Range>& own = parts.description().own_values;
+  if (!own) return std::sqrt(sum_of_squares(values.numbers()));
+  const double sum = sum_of_squares(values.view(*own));
+  std::vector<double> sums(static_cast<std::size_t>(parts.comm.ranks()));
+  parts.comm.all_gather(std::as_bytes(std::span(&sum, 1)),
+                        std::as_writable_bytes(std::span(sums)));
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 bool resumes_from_checkpoint(const Settings& settings) {

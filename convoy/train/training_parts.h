@@ -61,6 +61,10 @@ struct TrainingParts {
   void set_first_values();
 };
 
+/// The L2 norm of all parameters. If ranks update a range of the values each
+/// (UpdateDescription::own_values), all of them call it.
+double weight_norm(const TrainingParts& parts);
+
 /// Whether there is a checkpoint to resume from, as far as this rank knows.
 bool resumes_from_checkpoint(const Settings& settings);
 

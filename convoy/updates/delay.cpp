@@ -17,15 +17,19 @@ constexpr double kMostSeconds = 3600;  // limit of a heavy tail
 
 /// The factor of a slowed rank's delay.
 double factor(const InjectSettings& settings, int rank) {
-  return rank == settings.slow_rank ? settings.slow_factor : 1;
+  return rank == settings.slow_rank && settings.slow_ms == 0 ? settings.slow_factor : 1;
+}
+
+double mean_milliseconds(const InjectSettings& settings, int rank) {
+  return delay_milliseconds(settings.delay).value_or(0) * factor(settings, rank) +
+         (rank == settings.slow_rank ? settings.slow_ms : 0);
 }
 
 }  // namespace
 
 Delay::Delay(const InjectSettings& settings, std::uint64_t seed, int rank)
     : kind_(settings.delay_kind),
-      mean_(delay_milliseconds(settings.delay).value_or(0) * 1e-3 *
-            factor(settings, rank)),
+      mean_(mean_milliseconds(settings, rank) * 1e-3),
       deviation_(settings.sigma_ms * 1e-3 * factor(settings, rank)),
       shape_(settings.pareto_shape),
       slow_down_(mean_ > 0 ? 0 : factor(settings, rank) - 1),

@@ -96,6 +96,8 @@ struct UpdateDescription {
   /// Gradients of the last update, borrowed from the source.
   const FlatBuffer* gradients = nullptr;
   const Clock* clock = &kSteadyClock;  // clock of the records, borrowed
+  /// The range of the values that this rank updates, if other ranks update the rest.
+  std::optional<Range> own_values{};
 };
 
 /// Totals from the first update on.

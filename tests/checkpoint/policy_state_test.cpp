@@ -24,8 +24,20 @@ TEST(PolicyState, IsTheSameAfterWritingAndReading) {
                   .without_better = 2,
                   .cooling = 5},
       .early_stop = {.best = 5e-324, .best_epoch = 7, .without_better = 3},
-      .averaged = 1'000'000'000'000};
+      .averaged = 1'000'000'000'000,
+      .least_loss = LeastLoss{.epoch = 3, .loss = 1.0 / 7},
+      .target = TargetReached{.epoch = 4, .seconds = 0.1, .accuracy = 0.9},
+      .seconds = 1e9 / 3};
   EXPECT_EQ(written_and_read(state), state);
+}
+
+TEST(PolicyState, OfAnEarlierVersionLacksSomeFields) {
+  nlohmann::ordered_json content = to_json(PolicyState{.averaged = 5});
+  for (const char* name : {"least_loss", "target", "seconds"}) content.erase(name);
+
+  const PolicyState state = policy_state_from_json(JsonObject(content, {.where = "a"}));
+
+  EXPECT_EQ(state, PolicyState{.averaged = 5});
 }
 
 TEST(PolicyState, OfSomethingElseIsRefused) {

@@ -33,6 +33,11 @@ const Environment kOpenMpi = {{"OMPI_COMM_WORLD_RANK", "2"},
                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
                               {"PMIX_NAMESPACE", "77"}};
 
+const Environment kLightning = {{"WORLD_SIZE", "2"},
+                                {"NODE_RANK", "1"},
+                                {"MASTER_ADDR", "n0"},
+                                {"MASTER_PORT", "29501"}};
+
 Environment with(Environment environment, const Environment& more) {
   for (const auto& [name, value] : more) environment[name] = value;
   return environment;
@@ -192,10 +197,31 @@ INSTANTIATE_TEST_SUITE_P(
              kOpenMpi,
              "rank 2 of 3 (2 of 3 here), node 0 of 1, by Open MPI, rendezvous at "
              "127.0.0.1:0"},
+        Case{"SlurmOverOpenMpi",
+             {},
+             with(kOpenMpi, kSlurm),
+             "rank 3 of 4 (1 of 2 here), node 1 of 2, by Slurm, rendezvous at n03:11234"},
+        Case{"Lightning",
+             {.nproc_per_node = 4},
+             kLightning,
+             "4 ranks from 4 of 8, node 1 of 2, by WORLD_SIZE and NODE_RANK, rendezvous "
+             "at n0:29501"},
+        Case{"LightningWithOneRankPerNode",
+             {},
+             kLightning,
+             "1 ranks from 1 of 2, node 1 of 2, by WORLD_SIZE and NODE_RANK, rendezvous "
+             "at n0:29501"},
+        Case{"FlagsOverLightning",
+             {.nnodes = 3, .node_rank = 2, .master_addr = "n9"},
+             kLightning,
+             "1 ranks from 2 of 3, node 2 of 3, by WORLD_SIZE and NODE_RANK, rendezvous "
+             "at n9:29501"},
         Case{
-            "SlurmOverOpenMpi",
+            "LightningOnOneNode", {}, {{"WORLD_SIZE", "1"}, {"NODE_RANK", "0"}}, "alone"},
+        Case{
+            "SlurmOverLightning",
             {},
-            with(kOpenMpi, kSlurm),
+            with(kSlurm, {{"WORLD_SIZE", "2"}, {"NODE_RANK", "1"}}),
             "rank 3 of 4 (1 of 2 here), node 1 of 2, by Slurm, rendezvous at n03:11234"}),
     [](const auto& info) { return info.param.name; });
 
@@ -262,6 +288,16 @@ INSTANTIATE_TEST_SUITE_P(
              {.nproc_per_node = 3, .servers = 1},
              kOpenMpi,
              "Open MPI"},
+        Case{"LightningWithoutMaster",
+             {},
+             {{"WORLD_SIZE", "2"}, {"NODE_RANK", "0"}},
+             "cluster.master_addr"},
+        Case{
+            "LightningBeyond", {}, with(kLightning, {{"NODE_RANK", "2"}}), "node 2 of 2"},
+        Case{"LightningWithoutNodes",
+             {},
+             with(kLightning, {{"WORLD_SIZE", "0"}}),
+             "environment: WORLD_SIZE"},
         Case{"SlurmHalf", {}, {{"SLURM_PROCID", "0"}}, "SLURM_NTASKS"},
         Case{"OpenMpiHalf", {}, {{"OMPI_COMM_WORLD_RANK", "0"}}, "OMPI_COMM_WORLD_SIZE"},
         Case{"OpenMpiOnManyMachines",

@@ -205,6 +205,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"inject.delay_kind=poisson", "one of constant, gaussian"},
         BadValue{"inject.slow_rank=-2", "a whole number from -1 to 65535"},
         BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
+        BadValue{"inject.slow_ms=-1", "a number from 0 to 60000"},
+        BadValue{"train.target_accuracy=90", "a number from 0 to 1"},
         BadValue{"network.kernels=slow", "one of auto, avx512, avx2, neon, reference"},
         BadValue{"network.kernels=", "one of auto, avx512, avx2, neon, reference"},
         BadValue{"network.winograd=on", "one of f4, f2, off"},
@@ -242,6 +244,31 @@ TEST(SettingsError, ABatchHasAtLeastOneSampleForEachMicrobatch) {
             "  found:    8 micro-batches for a batch of 4\n"
             "  expected: no more micro-batches than train.batch_size\n"
             "  hint:     train.microbatches=4 or train.batch_size=8 is possible");
+}
+
+TEST(SettingsError, ARunWithoutCheckpointsHasNoneToUploadOrToSaveInBetween) {
+  EXPECT_EQ(message({"checkpoint.enabled=false", "checkpoint.every_steps=5"}),
+            "command line: checkpoint.enabled\n"
+            "  found:    false, though checkpoint.every_steps is set\n"
+            "  expected: checkpoints, or no settings that need them\n"
+            "  hint:     checkpoint.every_steps=0 is possible");
+  EXPECT_THAT(message({"checkpoint.enabled=false", "checkpoint.upload=s3://bucket/a"}),
+              HasSubstr("though checkpoint.upload is set"));
+}
+
+TEST(SettingsError, MillisecondsOfASlowRankNeedTheRankAndNoFactor) {
+  EXPECT_EQ(message({"inject.slow_ms=60"}),
+            "command line: inject.slow_ms\n"
+            "  found:    60 with inject.slow_rank=-1\n"
+            "  expected: the rank that is slow\n"
+            "  hint:     inject.slow_rank=0");
+  EXPECT_THAT(
+      message({"inject.slow_ms=60", "inject.slow_rank=1", "inject.slow_factor=3"}),
+      HasSubstr("milliseconds or a factor, not both"));
+}
+
+TEST(SettingsError, TheFewestEpochsAreNoMoreThanTheRuns) {
+  EXPECT_THAT(message({"train.min_epochs=7"}), HasSubstr("at most 6, the run's epochs"));
 }
 
 TEST(SettingsError, ASplitHasThreeSizes) {

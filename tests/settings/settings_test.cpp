@@ -94,6 +94,8 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  swa_start: 0\n"
             "  patience: 0\n"
             "  min_delta: 0\n"
+            "  target_accuracy: 0\n"
+            "  min_epochs: 0\n"
             "  max_minutes: 0\n"
             "  resume: \"\"\n"
             "  resume_force: false\n"
@@ -151,6 +153,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  off_steps: 80\n"
             "  slow_rank: -1\n"
             "  slow_factor: 2\n"
+            "  slow_ms: 0\n"
             "sim:\n"
             "  compute_ms: auto\n"
             "  gflops: 50\n"
@@ -173,6 +176,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  kernels: auto\n"
             "  winograd: f4\n"
             "checkpoint:\n"
+            "  enabled: true\n"
             "  every_epochs: 1\n"
             "  every_steps: 0\n"
             "  keep: 3\n"
@@ -181,6 +185,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  upload_deadline: 600\n"
             "eval:\n"
             "  every_epochs: 1\n"
+            "  before_training: false\n"
             "  flip: false\n"
             "  shift: 0\n"
             "run:\n"
@@ -350,7 +355,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                   .latency_us = 5,
                   .bandwidth_gbps = 1,
                   .server_gbps = 40};
-  settings.eval = {.every_epochs = 3, .flip = true, .shift = 1};
+  settings.eval = {.every_epochs = 3, .before_training = true, .flip = true, .shift = 1};
   settings.cluster.threads = 2;
   settings.network = {.kernels = KernelsChoice::reference,
                       .winograd = WinogradChoice::f2};

@@ -163,6 +163,11 @@ TEST_F(Simulated, ChangesWithWhateverMatters) {
          s.inject.on_steps = s.inject.off_steps = 2;
        }},
       {"slow worker", [](Settings& s) { s.inject.slow_rank = 1; }},
+      {"slow worker by milliseconds",
+       [](Settings& s) {
+         s.inject.slow_rank = 1;
+         s.inject.slow_ms = 35;
+       }},
       {"momentum", [](Settings& s) { s.optimizer.momentum = 0.5; }},
       {"shared", [](Settings& s) { s.data.partition = PartitionChoice::shared; }},
       {"labels", [](Settings& s) { s.data.partition = PartitionChoice::labels; }},

@@ -6,25 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "convoy/checkpoint/checkpoint.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/checkpoint_state.h"
-#include "convoy/checkpoint/run_folder.h"
-#include "convoy/comm/alone_comm.h"
-#include "convoy/monitor/progress.h"
 #include "convoy/setup/workload.h"
-#include "convoy/system/file.h"
-#include "convoy/system/stop_request.h"
-#include "convoy/system/temporary_folder.h"
 #include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/base/expect_error.h"
+#include "tests/train/recorded_run.h"
 #include "tests/train/small_settings.h"
 
 namespace convoy {
@@ -40,42 +32,13 @@ Settings recipe_settings() {
   return settings;
 }
 
-class Recipe : public testing::Test {
+class Recipe : public RecordedRun {
  protected:
-  /// Trains with the settings and gives back the summary.
-  json train_recipe(const std::string& name) {
-    Trainer trainer(settings, comm);
-    RunFolder folder = RunFolder::create(here.path(), name, "default");
-    Progress progress(nowhere.get(), {});
-    trainer.train(&folder, &progress, stop, "the command");
-    return json::parse(read_text(here.path() / name / "summary.json"));
-  }
-
-  /// What a run's records of a kind have under `key`.
-  std::vector<double> recorded(const std::string& name, const std::string& kind,
-                               const std::string& key) const {
-    std::vector<double> numbers;
-    std::istringstream text(read_text(here.path() / name / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);) {
-      const json record = json::parse(line);
-      if (record.at("kind") == kind) numbers.push_back(record.at(key));
-    }
-    return numbers;
-  }
-  std::vector<double> of_steps(const std::string& name, const std::string& key) const {
-    return recorded(name, "step", key);
-  }
-
   CheckpointState saved_by_recipe(const std::string& name) const {
     return load_state(find_checkpoint(here.path() / name));
   }
 
-  TemporaryFolder here;
-  StopRequest stop;
-  AloneComm comm;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere{std::fopen("/dev/null", "w"),
-                                                          &std::fclose};
-  Settings settings = recipe_settings();
+  Recipe() { settings = recipe_settings(); }
 };
 
 struct Ingredient {
@@ -86,11 +49,11 @@ struct Ingredient {
 class RecipeWith : public Recipe, public testing::WithParamInterface<Ingredient> {};
 
 TEST_P(RecipeWith, ChangesTheRunAndRepeatsOnAnyNumberOfThreads) {
-  const json plain = train_recipe("plain");
+  const json plain = train_and_sum_up("plain");
   GetParam().add(settings);
-  const json two = train_recipe("two");
+  const json two = train_and_sum_up("two");
   settings.cluster.threads = 1;
-  const json one = train_recipe("one");
+  const json one = train_and_sum_up("one");
 
   EXPECT_NE(plain.at("weights_sha256"), two.at("weights_sha256"));
   EXPECT_EQ(one.at("weights_sha256"), two.at("weights_sha256"));
@@ -129,11 +92,11 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
-  const json plain = train_recipe("plain");
+  const json plain = train_and_sum_up("plain");
   settings.eval.shift = 1;
-  const json moved = train_recipe("moved");
+  const json moved = train_and_sum_up("moved");
   settings.eval.flip = true;
-  const json all = train_recipe("all");
+  const json all = train_and_sum_up("all");
 
   for (const json& views : {moved, all}) {
     EXPECT_EQ(views.at("weights_sha256"), plain.at("weights_sha256"));
@@ -144,9 +107,9 @@ TEST_F(Recipe, EvaluatesTheViewsItIsToldTo) {
 
 TEST_F(Recipe, EvaluatesTheEpochsItIsToldToAndTheLast) {
   settings.train.epochs = 5;
-  const json always = train_recipe("always");
+  const json always = train_and_sum_up("always");
   settings.eval.every_epochs = 2;
-  const json sometimes = train_recipe("sometimes");
+  const json sometimes = train_and_sum_up("sometimes");
 
   EXPECT_THAT(recorded("always", "eval", "epoch"), testing::ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(recorded("sometimes", "eval", "epoch"), testing::ElementsAre(2, 4, 5));
@@ -158,7 +121,7 @@ TEST_F(Recipe, EvaluatesTheEpochThatTheLastStepIsIn) {
   settings.eval.every_epochs = 9;
   settings.train.max_steps = 7;
 
-  EXPECT_TRUE(train_recipe("a").contains("test"));
+  EXPECT_TRUE(train_and_sum_up("a").contains("test"));
   EXPECT_THAT(recorded("a", "eval", "epoch"), testing::ElementsAre(2));
 }
 
@@ -169,7 +132,7 @@ TEST_F(Recipe, RecordsTheRateOfEachStep) {
   settings.schedule.warmup_epochs = 0.4;
   settings.optimizer.lr = 0.5;
 
-  train_recipe("a");
+  train_and_sum_up("a");
 
   EXPECT_THAT(of_steps("a", "lr"), testing::ElementsAre(0.25, 0.5, 0.5, 0.5, 0.5, 0.25,
                                                         0.25, 0.25, 0.25, 0.25));
@@ -180,7 +143,7 @@ TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
   settings.schedule.max_lr = 1;
   settings.train.max_steps = 7;
 
-  train_recipe("a");
+  train_and_sum_up("a");
 
   const std::vector<double> rates = of_steps("a", "lr");
   ASSERT_EQ(rates.size(), 7u);
@@ -189,9 +152,9 @@ TEST_F(Recipe, SchedulesTheStepsThatWillBeMade) {
 }
 
 TEST_F(Recipe, AveragesBesideTheTrainingAndSavesTheAverage) {
-  const json plain = train_recipe("plain");
+  const json plain = train_and_sum_up("plain");
   settings.train.ema = 0.9;
-  const json averaged = train_recipe("averaged");
+  const json averaged = train_and_sum_up("averaged");
 
   EXPECT_EQ(of_steps("plain", "loss"), of_steps("averaged", "loss"));
   EXPECT_NE(plain.at("test"), averaged.at("test"));
@@ -234,18 +197,19 @@ TEST_F(Recipe, AveragesWholeEpochsOnly) {
 
 TEST_F(Recipe, TakesBeta1ForTheMomentumOfAdam) {
   settings.optimizer.name = OptimizerChoice::adam;
-  const json plain = train_recipe("plain");
+  const json plain = train_and_sum_up("plain");
   settings.optimizer.momentum = 0.1;
-  EXPECT_EQ(train_recipe("momentum").at("weights_sha256"), plain.at("weights_sha256"));
+  EXPECT_EQ(train_and_sum_up("momentum").at("weights_sha256"),
+            plain.at("weights_sha256"));
   settings.optimizer.beta1 = 0.8;
-  EXPECT_NE(train_recipe("beta1").at("weights_sha256"), plain.at("weights_sha256"));
+  EXPECT_NE(train_and_sum_up("beta1").at("weights_sha256"), plain.at("weights_sha256"));
 }
 
 TEST_F(Recipe, RecordsTheNormOfClippedGradients) {
-  train_recipe("plain");
+  train_and_sum_up("plain");
   EXPECT_THROW(of_steps("plain", "grad_norm"), json::out_of_range);
   settings.optimizer.clip_norm = 1e9;
-  const json clipped = train_recipe("clipped");
+  const json clipped = train_and_sum_up("clipped");
 
   EXPECT_THAT(of_steps("clipped", "grad_norm"), testing::Each(testing::Gt(0.01)));
   EXPECT_EQ(of_steps("clipped", "loss"), of_steps("plain", "loss"));
@@ -255,7 +219,7 @@ TEST_F(Recipe, EndsEarlyWhenNothingGetsBetter) {
   settings.optimizer.lr = 0;
   settings.train.epochs = 9;
   settings.train.patience = 2;
-  const json summary = train_recipe("a");
+  const json summary = train_and_sum_up("a");
 
   EXPECT_EQ(summary.at("epochs"), 3);
   EXPECT_EQ(summary.at("exit").at("code"), 0);
@@ -271,7 +235,7 @@ TEST_F(Recipe, JudgesOnTheValidationSetIfThereIsOne) {
   settings.checkpoint.best_metric = BestMetric::loss;
   settings.train.epochs = 9;
   settings.train.patience = 1;
-  const json summary = train_recipe("a");
+  const json summary = train_and_sum_up("a");
 
   EXPECT_EQ(summary.at("epochs"), 2);
   EXPECT_THAT(summary.at("exit").at("reason").get<std::string>(),
@@ -286,7 +250,7 @@ TEST_F(Recipe, LowersTheRateOnAPlateau) {
   settings.schedule.threshold = 0.999;  // nothing is so much better
   settings.checkpoint.best_metric = BestMetric::loss;
   settings.optimizer.lr = 0.25;
-  train_recipe("a");
+  train_and_sum_up("a");
 
   const std::vector<double> rates = of_steps("a", "lr");
   ASSERT_EQ(rates.size(), 15u);
@@ -322,7 +286,7 @@ TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
   settings.train.whiten = true;
   settings.train.max_steps = 1;
   const Trainer untrained(settings, comm);
-  train_recipe("a");
+  train_and_sum_up("a");
 
   const Layout& layout = untrained.work().layout;
   FlatBuffer trained(layout);
@@ -338,9 +302,9 @@ TEST_F(Recipe, LeavesWhiteningFiltersAsTheyAre) {
 
 TEST_F(Recipe, EvaluatesWithoutSmoothing) {
   settings.optimizer.lr = 0;
-  const json plain = train_recipe("plain");
+  const json plain = train_and_sum_up("plain");
   settings.train.label_smoothing = 0.5;
-  const json smoothed = train_recipe("smoothed");
+  const json smoothed = train_and_sum_up("smoothed");
 
   EXPECT_EQ(plain.at("test"), smoothed.at("test"));
   EXPECT_NE(plain.at("train"), smoothed.at("train"));
@@ -351,7 +315,7 @@ TEST_F(Recipe, SavesTheNormalizationThatWasGiven) {
   settings.data.mean = {0.25, 0.5, 0.75};
   settings.data.std = {1, 0.5, 0.25};
 
-  train_recipe("a");
+  train_and_sum_up("a");
 
   const Normalization expected = {.moments = {{0.25, 1}, {0.5, 0.5}, {0.75, 0.25}}};
   EXPECT_EQ(saved_by_recipe("a").normalization, expected);

@@ -205,6 +205,28 @@ TEST(Delay, OfTheSlowRankIsLongerByItsFactor) {
   EXPECT_DOUBLE_EQ(Delay(settings, kSeed, 1).seconds(0, 1), 0.010);
 }
 
+TEST(Delay, OfTheSlowRankIsLongerByItsMillisecondsAlsoAlone) {
+  for (const auto& [others, slow] : {std::pair("none", 0.06), std::pair("10", 0.07)}) {
+    const InjectSettings settings = {.delay = others, .slow_rank = 2, .slow_ms = 60};
+
+    EXPECT_DOUBLE_EQ(Delay(settings, 1, 2).seconds(5, 1.5), slow);
+    EXPECT_DOUBLE_EQ(Delay(settings, 1, 1).seconds(5, 1.5), slow - 0.06);
+  }
+}
+
+TEST(Delay, OfTheSlowRankInMillisecondsIsOfTheSameKind) {
+  InjectSettings settings = {.delay_kind = DelayKind::gaussian, .slow_rank = 0};
+  settings.slow_ms = 60;
+  InjectSettings all = settings;
+  all.delay = "60";
+  all.slow_ms = 0;
+  all.slow_rank = -1;
+
+  for (const std::size_t step : {0u, 1u, 2u}) {
+    EXPECT_EQ(Delay(settings, 1, 0).seconds(step, 1), Delay(all, 1, 0).seconds(step, 1));
+  }
+}
+
 TEST(Delay, OfTheSlowRankAloneFollowsWhatItComputed) {
   const InjectSettings settings = {.slow_rank = 2, .slow_factor = 3};
 
