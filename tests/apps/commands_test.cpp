@@ -7,7 +7,7 @@
 
 #include "convoy/system/fma_probe.h"
 #include "tests/apps/small_run.h"
-#include "tests/report/png_pixels.h"
+#include "tests/plot/png_pixels.h"
 
 namespace convoy {
 namespace {
