@@ -90,9 +90,19 @@ class Columns {
   std::vector<TextColumn> columns_;
 };
 
+/// Whether a column of what was used says the same: the ranks and the threads.
+bool is_shown_as_used(const std::string& name, const Comparison& comparison) {
+  return (name == "cluster.nproc_per_node" || name == "cluster.nnodes" ||
+          name == "cluster.threads") &&
+         std::ranges::all_of(comparison.runs, [](const ComparedRun& each) {
+           return each.run.result.has_value();
+         });
+}
+
 void add_settings(Columns& columns, const Comparison& comparison, bool short_names) {
   for (std::size_t i = 0; i < comparison.settings.size(); ++i) {
     const std::string& name = comparison.settings[i];
+    if (is_shown_as_used(name, comparison)) continue;
     columns.add(short_names ? short_name(name, comparison.settings) : name,
                 [i](const ComparedRun& each) { return each.settings[i]; });
   }
@@ -252,7 +262,7 @@ json comparison_json(const Comparison& comparison) {
 LineChart comparison_chart(const Comparison& comparison) {
   LineChart chart{.head = {.title = "Accuracy by training time",
                            .note = "evaluations during training, whose time is left out"},
-                  .x = {.label = "training time, seconds"},
+                  .x = {.label = "training time, seconds", .low = 0},
                   .y = {.label = "accuracy, %"},
                   .series = {}};
   for (const ComparedRun& each : comparison.runs) chart.series.push_back(series_of(each));

@@ -51,8 +51,8 @@ TEST_F(CompareCommand, PutsTrainedRunsBesideEachOther) {
     std::getline(lines, line);
     EXPECT_LE(line.size(), 80) << "without a terminal";
   }
-  EXPECT_THAT(convoy({"compare", "runs", "--markdown"}).out,
-              HasSubstr("| run | cluster.nproc_per_node |"));
+  EXPECT_THAT(convoy({"compare", "runs/one", "runs/two", "--markdown"}).out,
+              HasSubstr("| run | strategy.name | ranks |"));
 }
 
 TEST_F(CompareCommand, RefusesWhatIsNoRunAndNoAccuracy) {
