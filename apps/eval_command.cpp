@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -13,11 +11,9 @@
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint.h"
-#include "convoy/comm/alone_comm.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/evaluate/shared_evaluation.h"
 #include "convoy/report/confusion_picture.h"
-#include "convoy/run/job_session.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/file.h"
 
@@ -33,25 +29,6 @@ struct EvalArguments {
   SettingArguments settings;
 };
 
-/// Returns the cluster settings of the command line. The number of ranks and threads of
-/// the training does not matter.
-ClusterSettings own_cluster(const SettingArguments& settings) {
-  SettingArguments own;
-  std::ranges::copy_if(
-      settings.assignments, std::back_inserter(own.assignments),
-      [](const std::string& assignment) { return assignment.starts_with("cluster."); });
-  return own.resolve().cluster;
-}
-
-/// Returns the settings of the checkpoint's run, overridden by the command line.
-Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint) {
-  SettingArguments all = arguments.settings;
-  all.run_config = checkpoint / kConfigFile;
-  Settings settings = all.resolve();
-  settings.cluster = own_cluster(arguments.settings);
-  return settings;
-}
-
 /// An evaluated checkpoint.
 struct EvaluatedCheckpoint {
   fs::path checkpoint;
@@ -59,17 +36,6 @@ struct EvaluatedCheckpoint {
   std::string weights;
   EvaluationResult result;
 };
-
-/// The samples of the split. Throws InputError if there are none.
-EvaluationSet chosen_set(const Workload& work, const std::string& split) {
-  EvaluationSet set = evaluation_set(work, split);
-  if (!set.samples.empty()) return set;
-  throw InputError(InputKind::settings,
-                   {.where = "--split " + split,
-                    .found = "no samples",
-                    .expected = "a run with a validation set",
-                    .hint = "data.val_fraction and data.split make one"});
-}
 
 EvaluatedCheckpoint evaluate_on(Comm& comm, const Settings& settings,
                                 const EvalArguments& arguments,
@@ -153,20 +119,14 @@ ExitCode eval(const EvalArguments& arguments,
   const EvalTarget target(arguments.target, [&](const std::string& text) {
     if (!is_launched) fmt::print(stderr, "convoy: {}\n", printable(text));
   });
-  const Settings settings = is_launched ? given_settings(environment)
-                                        : eval_settings(arguments, target.checkpoint());
-  const JobPlacement placement = placement_without_servers(settings, environment);
-  if (placement.role == ProcessRole::launch) {
-    return launch_ranks(settings, placement, command_line, /*quietly=*/false);
-  }
-  if (placement.role == ProcessRole::rank) {
-    return join_and_work(settings, placement, job_callbacks(),
-                         [&](const Settings& own, Comm& comm, Membership&) {
-                           return eval_as_rank(arguments, own, target, comm);
-                         });
-  }
-  AloneComm alone;
-  return eval_as_rank(arguments, settings, target, alone);
+  const Settings settings =
+      is_launched
+          ? given_settings(environment)
+          : settings_of_run(arguments.settings, target.checkpoint() / kConfigFile);
+  return work_on_ranks(settings, environment, command_line,
+                       [&](const Settings& own, Comm& comm) {
+                         return eval_as_rank(arguments, own, target, comm);
+                       });
 }
 
 }  // namespace
