@@ -97,8 +97,15 @@ bool PointLosses::any_stops() {
   return std::ranges::count(all, 1) > 0;
 }
 
-/// The mean of the batches' statistics, as update_bn() has it. Frozen ones are the
-/// point's.
+/// Frozen statistics are the point's own.
+void PointLosses::begin_measuring(FlatBuffer& running) const {
+  std::ranges::copy(weights_.statistics.numbers(), running.data());
+  for (const Range& range : model_.statistics_layout.trained()) {
+    std::ranges::fill(running.view(range), 0.0f);
+  }
+}
+
+/// The mean of the batches' statistics, as update_bn() has it.
 bool PointLosses::measure_statistics(const PointSource& source) {
   statistics_.clear();
   for (std::size_t own = 0; own < points_.size(); ++own) {
@@ -109,9 +116,7 @@ bool PointLosses::measure_statistics(const PointSource& source) {
       *measure_over_, [&](const Batch& batch, std::size_t number, std::size_t own) {
         source.set_weights(points_[own], weights_);
         FlatBuffer& running = statistics_[own];
-        if (number == 0) {
-          std::ranges::copy(weights_.statistics.numbers(), running.data());
-        }
+        if (number == 0) begin_measuring(running);
         measuring_->forward({batch.images, batch.labels}, weights_.values,
                             {.step = static_cast<std::uint32_t>(number)}, no_listener);
         update_running_stats(

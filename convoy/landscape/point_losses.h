@@ -58,6 +58,7 @@ class PointLosses {
 
   std::vector<std::size_t> own_points(std::size_t count) const;
   bool for_each_batch(const EvaluationSet& set, const Pass& pass);
+  void begin_measuring(FlatBuffer& running) const;
   bool measure_statistics(const PointSource& source);
   bool add_losses(const PointSource& source, const EvaluationSet& set);
   void note_pass(std::size_t samples);

@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "convoy/base/sha256.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/checkpoint/weight_saves.h"
 #include "convoy/simulate/simulated_updates.h"
@@ -34,8 +35,8 @@ class SavedWeights : public testing::Test {
     settings.checkpoint.saves_per_epoch = 3;
   }
 
-  /// Trains in the folder `name`, new or continued; SIGTERM comes after step
-  /// `stop_after`.
+  /// Trains in the folder `name`, new or continued; it is stopped after step
+  /// `stop_after`, by a signal that comes during it.
   void train(const std::string& name, int ranks = 1, std::size_t stop_after = 0) {
     const StopRequest stop;
     const fs::path path = here.path() / name;
@@ -45,7 +46,7 @@ class SavedWeights : public testing::Test {
     run_ranks(ranks, [&](Comm& comm) {
       Trainer trainer(settings, comm);
       trainer.tell_steps_to([&](std::size_t step) {
-        if (step == stop_after && comm.is_first()) ::raise(SIGTERM);
+        if (step + 1 == stop_after && comm.is_first()) ::raise(SIGTERM);
       });
       trainer.train(comm.is_first() ? &folder : nullptr, nullptr, stop, "");
     });
@@ -57,11 +58,11 @@ class SavedWeights : public testing::Test {
     settings.train.resume.clear();
   }
 
-  /// Names and contents of everything in the folder of saves.
+  /// Names and digests of everything in the folder of saves.
   std::map<std::string, std::string> files(const std::string& name) const {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::directory_iterator(here.path() / name / "saves")) {
-      found[entry.path().filename()] = read_text(entry.path());
+      found[entry.path().filename()] = sha256_hex(read_bytes(entry.path()));
     }
     return found;
   }
@@ -120,7 +121,7 @@ TEST_F(SavedWeights, AreTheSameOnAnyNumberOfRanks) {
 /// Step 3 is one whose weights are saved; step 4 is none.
 TEST_F(SavedWeights, AreTheSameInARunThatWasStoppedAnywhere) {
   train("undisturbed");
-  for (const std::size_t step : {1u, 3u, 4u, 5u}) {
+  for (const std::size_t step : {2u, 3u, 4u, 5u}) {
     const std::string name = "stopped" + std::to_string(step);
     train(name, /*ranks=*/2, step);
     resume(name, /*ranks=*/1, step + 3);
