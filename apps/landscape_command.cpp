@@ -8,6 +8,7 @@
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
 #include "apps/percent_line.h"
+#include "apps/pictures.h"
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -178,7 +179,7 @@ std::vector<std::string> write_files(const LandscapeArguments& arguments,
   for (std::size_t i = 0; i < landscape.paths.size(); ++i) {
     write(fmt::format("trajectory-{}.npy", i + 1), trajectory_npy(landscape.paths[i]));
   }
-  if (!plot_is_available()) return names;
+  if (!can_draw()) return names;
   const auto picture = [&](const std::string& name, const Chart& chart) {
     draw(chart, out / name);
     names.push_back((out / name).string());
@@ -224,7 +225,6 @@ ExitCode landscape_as_rank(const LandscapeArguments& arguments, const Settings& 
       write_files(arguments, *landscape, subject_of(arguments, settings, prepared));
   fmt::print("{}", printable(result_text(*landscape)));
   fmt::print("written to {}\n", printable(join(names, ", ")));
-  if (!plot_is_available()) fmt::print(stderr, "convoy: {}\n", kNoPlots);
   return ExitCode::done;
 }
 
