@@ -142,13 +142,9 @@ LandscapeSubject subject_of(const LandscapeArguments& arguments, const Settings&
 }
 
 /// Evaluates on all ranks; nothing if that was stopped.
-std::optional<Landscape> evaluate(const LandscapeArguments& arguments,
-                                  const Settings& settings, const LandscapeWork& prepared,
-                                  Comm& comm) {
+std::optional<Landscape> evaluate(const LandscapePlan& plan, const Settings& settings,
+                                  const LandscapeWork& prepared, Comm& comm) {
   ThreadTeam team(thread_count(settings));
-  const LandscapePlan plan =
-      plan_landscape(prepared.work, prepared.trajectories, arguments.options);
-  expect_same_on_all_ranks(comm, prepared.set.samples.size(), plan.plane.sha256());
   PointLosses losses(
       prepared.work,
       {.network = network_options(settings, 0),
@@ -212,12 +208,14 @@ ExitCode landscape_as_rank(const LandscapeArguments& arguments, const Settings& 
   const std::size_t saves = count_saves(prepared.trajectories);
   const std::size_t samples = prepared.set.samples.size();
   expect_feasible(arguments, saves, samples);
+  const LandscapePlan plan =
+      plan_landscape(prepared.work, prepared.trajectories, arguments.options);
+  expect_same_on_all_ranks(comm, samples, plan.plane.sha256());
   if (comm.is_first()) {
     fmt::print("{}\n", amount_text(arguments.options.side, saves, samples));
     std::fflush(stdout);
   }
-  const std::optional<Landscape> landscape =
-      evaluate(arguments, settings, prepared, comm);
+  const std::optional<Landscape> landscape = evaluate(plan, settings, prepared, comm);
   if (!landscape) return ExitCode::stopped;
   if (!comm.is_first()) return ExitCode::done;
   for (const Trajectory& trajectory : prepared.trajectories) expect_unchanged(trajectory);

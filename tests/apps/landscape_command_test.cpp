@@ -133,7 +133,7 @@ TEST_F(LandscapeCommand, RefusesARunThatIsBeingWritten) {
 
 TEST_F(LandscapeCommand, RefusesARunThatChangesMeanwhile) {
   const fs::path run = saving_run("a", {"data.synthetic.test_count=400"});
-  ConvoyProcess process({"landscape", run.string(), "--grid", "25"}, here());
+  ConvoyProcess process({"landscape", run.string(), "--grid", "15"}, here());
   ASSERT_TRUE(process.wait_for_output("forward passes"));
   fs::remove(run / "saves" / "00000003.safetensors");
 
