@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What numpy.load reads of a file.
 import json, sys
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The first two principal components of rows, by NumPy's singular values.
 import json, sys
 import numpy
