@@ -12,6 +12,7 @@
 #include "convoy/base/sha256.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/checkpoint/weight_saves.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/simulate/simulated_updates.h"
 #include "convoy/system/file.h"
 #include "convoy/system/stop_request.h"
