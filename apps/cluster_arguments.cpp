@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/printable.h"
+#include "convoy/comm/alone_comm.h"
 #include "convoy/job/rank_variables.h"
 #include "convoy/launch/launcher.h"
 #include "convoy/monitor/progress.h"
@@ -68,14 +71,26 @@ Settings given_settings(const Environment& environment) {
                           {.names = known_names(), .folders = {}});
 }
 
+ClusterSettings cluster_settings(const SettingArguments& settings) {
+  SettingArguments own;
+  std::ranges::copy_if(
+      settings.assignments, std::back_inserter(own.assignments),
+      [](const std::string& assignment) { return assignment.starts_with("cluster."); });
+  return own.resolve().cluster;
+}
+
+Settings settings_of_run(const SettingArguments& arguments,
+                         const std::filesystem::path& config) {
+  SettingArguments all = arguments;
+  all.run_config = config;
+  Settings settings = all.resolve();
+  settings.cluster = cluster_settings(arguments);
+  return settings;
+}
+
 JobPlacement placement_of(const Settings& settings, const Environment& environment) {
   return placement_with(is_served(settings) ? settings.ps.servers : 0, settings.cluster,
                         environment);
-}
-
-JobPlacement placement_without_servers(const Settings& settings,
-                                       const Environment& environment) {
-  return placement_with(0, settings.cluster, environment);
 }
 
 int drawing_width(const Environment& environment) {
@@ -99,6 +114,22 @@ ExitCode launch_ranks(const Settings& settings, const JobPlacement& placement,
                  .restarts = settings.ps.restarts,
                  .terminal_width = draws ? terminal_width(stdout) : 0,
                  .quietly = quietly});
+}
+
+ExitCode work_on_ranks(const Settings& settings, const Environment& environment,
+                       const std::vector<std::string>& command_line,
+                       const RankAction& action) {
+  const JobPlacement placement = placement_with(0, settings.cluster, environment);
+  if (placement.role == ProcessRole::launch) {
+    return launch_ranks(settings, placement, command_line, /*quietly=*/false);
+  }
+  if (placement.role == ProcessRole::rank) {
+    return join_and_work(
+        settings, placement, job_callbacks(),
+        [&](const Settings& own, Comm& comm, Membership&) { return action(own, comm); });
+  }
+  AloneComm alone;
+  return action(settings, alone);
 }
 
 JobCallbacks job_callbacks() {

@@ -19,6 +19,8 @@ using Action = std::function<ExitCode()>;
 
 /// Adds "name=value" arguments and --config.
 void add_setting_flags(CLI::App& command, SettingArguments& arguments);
+/// Adds --config alone.
+void add_config_flag(CLI::App& command, SettingArguments& arguments);
 
 /// The command line is written to the run's summary, and passed to the ranks that it
 /// starts.
@@ -26,6 +28,8 @@ void add_train_command(CLI::App& app, Action& action,
                        const std::vector<std::string>& command_line);
 void add_eval_command(CLI::App& app, Action& action,
                       const std::vector<std::string>& command_line);
+void add_landscape_command(CLI::App& app, Action& action,
+                           const std::vector<std::string>& command_line);
 void add_compare_command(CLI::App& app, Action& action);
 void add_models_command(CLI::App& app, Action& action);
 void add_data_command(CLI::App& app, Action& action);

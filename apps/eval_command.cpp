@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,12 +14,10 @@
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint.h"
-#include "convoy/comm/alone_comm.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/evaluate/shared_evaluation.h"
 #include "convoy/plot/confusion_chart.h"
 #include "convoy/plot/plot.h"
-#include "convoy/run/job_session.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/file.h"
 
@@ -37,26 +33,6 @@ struct EvalArguments {
   SettingArguments settings;
 };
 
-/// Returns the cluster settings of the command line. The number of ranks and threads of
-/// the training does not matter.
-ClusterSettings own_cluster(const SettingArguments& settings) {
-  SettingArguments own;
-  std::ranges::copy_if(
-      settings.assignments, std::back_inserter(own.assignments),
-      [](const std::string& assignment) { return assignment.starts_with("cluster."); });
-  return own.resolve().cluster;
-}
-
-/// Returns the settings of the checkpoint's run, overridden by the command line.
-Settings eval_settings(const EvalArguments& arguments, const fs::path& checkpoint,
-                       const ClusterSettings& cluster) {
-  SettingArguments all = arguments.settings;
-  all.run_config = checkpoint / kConfigFile;
-  Settings settings = all.resolve();
-  settings.cluster = cluster;
-  return settings;
-}
-
 /// An evaluated checkpoint.
 struct EvaluatedCheckpoint {
   fs::path checkpoint;
@@ -64,17 +40,6 @@ struct EvaluatedCheckpoint {
   std::string weights;
   EvaluationResult result;
 };
-
-/// The samples of the split. Throws InputError if there are none.
-EvaluationSet chosen_set(const Workload& work, const std::string& split) {
-  EvaluationSet set = evaluation_set(work, split);
-  if (!set.samples.empty()) return set;
-  throw InputError(InputKind::settings,
-                   {.where = "--split " + split,
-                    .found = "no samples",
-                    .expected = "a run with a validation set",
-                    .hint = "data.val_fraction and data.split make one"});
-}
 
 /// A checkpoint and its samples, in memory. The constructor throws InputError.
 struct LoadedCheckpoint {
@@ -175,24 +140,6 @@ ExitCode eval_as_rank(const EvalArguments& arguments, const Settings& settings,
   return ExitCode::done;
 }
 
-/// Does the work as this process's part of the job: alone, as one rank, or by launching
-/// the ranks.
-ExitCode on_ranks(const Settings& settings, const Environment& environment,
-                  const std::vector<std::string>& command_line,
-                  const std::function<ExitCode(const Settings&, Comm&)>& work) {
-  const JobPlacement placement = placement_without_servers(settings, environment);
-  if (placement.role == ProcessRole::launch) {
-    return launch_ranks(settings, placement, command_line, /*quietly=*/false);
-  }
-  if (placement.role == ProcessRole::rank) {
-    return join_and_work(
-        settings, placement, job_callbacks(),
-        [&](const Settings& own, Comm& comm, Membership&) { return work(own, comm); });
-  }
-  AloneComm alone;
-  return work(settings, alone);
-}
-
 OnDamaged warn_unless(bool is_launched) {
   return [is_launched](const std::string& text) {
     if (!is_launched) fmt::print(stderr, "convoy: {}\n", printable(text));
@@ -211,8 +158,9 @@ class TargetEvaluations final : public EvaluatedTarget {
     loaded_.reset();
     target_ = std::make_unique<EvalTarget>(name, warn_unless(!comm_.is_first()));
     const fs::path& checkpoint = target_->checkpoint();
-    loaded_ = std::make_unique<LoadedCheckpoint>(
-        eval_settings(arguments_, checkpoint, cluster_), arguments_, checkpoint);
+    Settings settings = settings_of_run(arguments_.settings, checkpoint / kConfigFile);
+    settings.cluster = cluster_;
+    loaded_ = std::make_unique<LoadedCheckpoint>(settings, arguments_, checkpoint);
   }
 
   EvaluatedStep evaluate(const std::string& name) override {
@@ -256,13 +204,14 @@ ExitCode eval(const EvalArguments& arguments, const std::vector<std::string>& ta
   refuse_predictions(arguments, targets.size());
   const Environment environment = current_environment();
   Settings settings;
-  settings.cluster = has_given_settings(environment) ? given_settings(environment).cluster
-                                                     : own_cluster(arguments.settings);
-  return on_ranks(settings, environment, command_line,
-                  [&](const Settings& own, Comm& comm) {
-                    TargetEvaluations evaluations(arguments, own.cluster, comm);
-                    return eval_several(targets, arguments.split, comm, evaluations);
-                  });
+  settings.cluster = has_given_settings(environment)
+                         ? given_settings(environment).cluster
+                         : cluster_settings(arguments.settings);
+  return work_on_ranks(settings, environment, command_line,
+                       [&](const Settings& own, Comm& comm) {
+                         TargetEvaluations evaluations(arguments, own.cluster, comm);
+                         return eval_several(targets, arguments.split, comm, evaluations);
+                       });
 }
 
 ExitCode eval(const EvalArguments& arguments, const std::string& name,
@@ -270,13 +219,14 @@ ExitCode eval(const EvalArguments& arguments, const std::string& name,
   const Environment environment = current_environment();
   const bool is_launched = has_given_settings(environment);
   const EvalTarget target(name, warn_unless(is_launched));
-  const Settings settings = is_launched ? given_settings(environment)
-                                        : eval_settings(arguments, target.checkpoint(),
-                                                        own_cluster(arguments.settings));
-  return on_ranks(settings, environment, command_line,
-                  [&](const Settings& own, Comm& comm) {
-                    return eval_as_rank(arguments, own, target, comm);
-                  });
+  const Settings settings =
+      is_launched
+          ? given_settings(environment)
+          : settings_of_run(arguments.settings, target.checkpoint() / kConfigFile);
+  return work_on_ranks(settings, environment, command_line,
+                       [&](const Settings& own, Comm& comm) {
+                         return eval_as_rank(arguments, own, target, comm);
+                       });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// EvalTarget: the checkpoint that `convoy eval` evaluates. A checkpoint in object storage
-// is downloaded into a temporary folder that lives as long as this object.
+// What is evaluated. EvalTarget: the checkpoint that `convoy eval` evaluates. A
+// checkpoint in object storage is downloaded into a temporary folder that lives as long
+// as this object.
 
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/setup/workload.h"
 #include "convoy/system/temporary_folder.h"
 
 namespace convoy {
@@ -29,5 +31,9 @@ class EvalTarget {
   std::optional<TemporaryFolder> download_;
   std::filesystem::path checkpoint_, folder_;
 };
+
+/// Returns the samples of a split: train, val or test. Throws InputError if there are
+/// none.
+EvaluationSet chosen_set(const Workload& work, const std::string& split);
 
 }  // namespace convoy

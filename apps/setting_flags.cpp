@@ -12,6 +12,10 @@ namespace convoy {
 void add_setting_flags(CLI::App& command, SettingArguments& arguments) {
   command.add_option("settings", arguments.assignments,
                      "settings as name=value; see docs/settings.md");
+  add_config_flag(command, arguments);
+}
+
+void add_config_flag(CLI::App& command, SettingArguments& arguments) {
   // One file per flag; otherwise CLI11 would take the settings after it for files.
   command
       .add_option("--config", arguments.files, "YAML file with settings; may be repeated")

@@ -34,18 +34,6 @@ json entry_of(const FileMark& mark) {
   return {{"bytes", mark.bytes}, {"sha256", mark.sha256}};
 }
 
-FileMark write_tensors(const fs::path& path, const std::vector<SavedPart>& parts) {
-  std::vector<TensorView> tensors;
-  for (const SavedPart& part : parts) {
-    for (const Segment& segment : part.layout.segments()) {
-      if (part.only_trained && !segment.trained) continue;
-      tensors.push_back(
-          {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
-    }
-  }
-  return write_safetensors(path, tensors);
-}
-
 FileMark write_text(const fs::path& path, const std::string& text) {
   write_atomically(path, text);
   return {text.size(), sha256_of(text)};
@@ -115,9 +103,9 @@ fs::path save_checkpoint(const fs::path& run, const CheckpointContent& content) 
   make_folders(path.parent_path());
   AtomicFolder folder(path);
   json files;
-  files[kModelFile] = entry_of(write_tensors(folder.path() / kModelFile, content.model));
+  files[kModelFile] = entry_of(save_values(folder.path() / kModelFile, content.model));
   files[kOptimizerFile] =
-      entry_of(write_tensors(folder.path() / kOptimizerFile, content.optimizer));
+      entry_of(save_values(folder.path() / kOptimizerFile, content.optimizer));
   files[kStateFile] =
       entry_of(write_text(folder.path() / kStateFile, as_text(to_json(content.state))));
   files[kConfigFile] = entry_of(write_text(folder.path() / kConfigFile, content.config));
@@ -151,6 +139,18 @@ void load_numbers(const fs::path& checkpoint, const std::vector<LoadedPart>& mod
                   const std::vector<LoadedPart>& optimizer) {
   load_values(checkpoint / kModelFile, model);
   if (!optimizer.empty()) load_values(checkpoint / kOptimizerFile, optimizer);
+}
+
+FileMark save_values(const fs::path& path, const std::vector<SavedPart>& parts) {
+  std::vector<TensorView> tensors;
+  for (const SavedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      if (part.only_trained && !segment.trained) continue;
+      tensors.push_back(
+          {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
+    }
+  }
+  return write_safetensors(path, tensors);
 }
 
 void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {

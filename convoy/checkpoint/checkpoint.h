@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "convoy/checkpoint/checkpoint_state.h"
+#include "convoy/checkpoint/safetensors.h"
 #include "convoy/params/flat_buffer.h"
 
 namespace convoy {
@@ -72,6 +73,11 @@ CheckpointState load_checkpoint(const std::filesystem::path& checkpoint,
 void load_numbers(const std::filesystem::path& checkpoint,
                   const std::vector<LoadedPart>& model,
                   const std::vector<LoadedPart>& optimizer);
+
+/// Writes the parts to a safetensors file, which is complete or absent. Throws a storage
+/// error.
+FileMark save_values(const std::filesystem::path& file,
+                     const std::vector<SavedPart>& parts);
 
 /// Fills the parts from a safetensors file, which must contain every segment with its
 /// shape. Other tensors in the file are ignored (PyTorch stores a batch counter).

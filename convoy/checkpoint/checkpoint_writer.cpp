@@ -7,6 +7,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/weight_saves.h"
 #include "convoy/system/quiet_thread.h"
 
 namespace convoy {
@@ -28,6 +29,18 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void CheckpointWriter::save(const CheckpointContent& content, const SaveRequest& order) {
+  hand_over(content, order);
+}
+
+void CheckpointWriter::save_weights(std::uint64_t step,
+                                    const std::vector<SavedPart>& model) {
+  CheckpointContent content{.state = {}, .model = model, .optimizer = {}, .config = {}};
+  content.state.step = step;
+  hand_over(content, std::nullopt);
+}
+
+void CheckpointWriter::hand_over(const CheckpointContent& content,
+                                 std::optional<SaveRequest> order) {
   const Stopwatch watch;
   {
     std::unique_lock lock(mutex_);
@@ -102,11 +115,15 @@ void CheckpointWriter::serve() {
 }
 
 void CheckpointWriter::write(const Work& work) const {
+  if (!work.order) {
+    write_weight_save(run_, work.content.state.step, work.content.model);
+    return;
+  }
   const std::filesystem::path checkpoint = save_checkpoint(run_, work.content);
   point_at(checkpoint, "last");
-  if (work.order.best) point_at(checkpoint, "best");
+  if (work.order->best) point_at(checkpoint, "best");
   prune_checkpoints(checkpoint, keep_);
-  if (on_saved_) on_saved_(checkpoint, work.order);
+  if (on_saved_) on_saved_(checkpoint, *work.order);
 }
 
 }  // namespace convoy

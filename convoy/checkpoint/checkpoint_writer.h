@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CheckpointWriter: checkpoints written in the background, from a copy.
+// CheckpointWriter: checkpoints and weights written in the background, from a copy.
 //
 //   training   | step | save: copy |  step  |  step  |  step  |
 //   thread                         | write, flush, rename, prune |
 //
-// save() waits for the previous checkpoint, copies, and returns: training waits for
-// nothing else. An error in the background is thrown by the next save(),
-// rethrow_failure() or finish().
+// save() waits for the previous write, copies, and returns: training waits for nothing
+// else, and what was given first is on disk first. An error in the background is thrown
+// by the next save(), rethrow_failure() or finish().
 
 #pragma once
 
@@ -45,6 +45,9 @@ class CheckpointWriter {
   /// previous write failed.
   void save(const CheckpointContent& content, const SaveRequest& order);
 
+  /// As save(), for the weights alone (weight_saves.h).
+  void save_weights(std::uint64_t step, const std::vector<SavedPart>& model);
+
   /// Throws the error of a failed write, once; does not wait.
   void rethrow_failure();
 
@@ -56,10 +59,11 @@ class CheckpointWriter {
 
  private:
   struct Work {
-    CheckpointContent content;  // refers to the copies below
-    SaveRequest order;
+    CheckpointContent content;         // refers to the copies below
+    std::optional<SaveRequest> order;  // none: weights alone
   };
 
+  void hand_over(const CheckpointContent& content, std::optional<SaveRequest> order);
   void take_copy(const CheckpointContent& content);
   std::vector<SavedPart> copied(const std::vector<SavedPart>& parts);
   void wait_until_idle(std::unique_lock<std::mutex>& lock);

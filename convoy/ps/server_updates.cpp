@@ -12,6 +12,7 @@
 #include "convoy/ps/ps_async.h"
 #include "convoy/ps/ps_sync.h"
 #include "convoy/ps_transport/server_range.h"
+#include "convoy/updates/save_times.h"
 
 namespace convoy {
 namespace {
@@ -197,10 +198,12 @@ void ServerUpdates::agree(const StepRequest& request, Update& update) {
 /// end of an epoch or of the run, and for a checkpoint.
 bool ServerUpdates::meets_after(std::size_t step) const {
   const Settings& settings = parts_.settings;
-  const std::size_t done = step + 1;
+  const std::size_t done = step + 1, per_epoch = description().steps_per_epoch;
   const auto saved_every = static_cast<std::size_t>(settings.checkpoint.every_steps);
   return done % static_cast<std::size_t>(settings.train.log_every) == 0 ||
-         done % description().steps_per_epoch == 0 ||
+         done % per_epoch == 0 ||
+         saves_weights_after(step % per_epoch + 1, per_epoch,
+                             settings.checkpoint.saves_per_epoch) ||
          done == static_cast<std::size_t>(settings.train.max_steps) ||
          (saved_every > 0 && done % saved_every == 0);
 }

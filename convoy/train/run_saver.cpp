@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/json.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
+#include "convoy/checkpoint/weight_saves.h"
 #include "convoy/train/training_parts.h"
 
 namespace convoy {
@@ -54,6 +55,12 @@ std::vector<LoadedPart> RunSaver::model_parts() {
   return {{p.work.layout, averaged ? p.averages->values() : p.rig.values()},
           {p.work.statistics_layout,
            averaged ? p.averages->statistics() : p.rig.statistics()}};
+}
+
+std::vector<LoadedPart> RunSaver::trained_parts() {
+  TrainingParts& p = parts_;
+  return {{p.work.layout, p.rig.values()},
+          {p.work.statistics_layout, p.rig.statistics()}};
 }
 
 std::vector<LoadedPart> RunSaver::optimizer_parts() {
@@ -110,6 +117,21 @@ void RunSaver::open(const RunFolder& folder) {
   if (restored_) continue_in(folder);
   if (!parts_.settings.checkpoint.enabled) return;
   writer_.emplace(folder.path(), parts_.settings.checkpoint.keep, on_saved_);
+  begin_weight_saves(folder);
+}
+
+/// Later weights are made again. The first are those that training begins with.
+void RunSaver::begin_weight_saves(const RunFolder& folder) {
+  const std::size_t step = restored_ ? restored_->step : 0;
+  remove_weight_saves_after(step, folder.path());
+  const bool continues = restored_ && !list_weight_saves(folder.path()).empty();
+  if (parts_.settings.checkpoint.saves_per_epoch == 0 || continues) return;
+  writer_->save_weights(step, saved(trained_parts()));
+}
+
+void RunSaver::save_weights(const TrainPosition& position) {
+  parts_.updates->synchronize();
+  if (writer_) writer_->save_weights(position.step, saved(trained_parts()));
 }
 
 /// If the run continues in its folder, its best and last checkpoints are still there. The

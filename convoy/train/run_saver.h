@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RunSaver: saves the checkpoints of a run, and restores the one that it resumes from.
+// RunSaver: saves the checkpoints and weights of a run, and restores the checkpoint that
+// it resumes from.
 //
 // Only the first rank reads and writes files. All ranks make the same calls, since a save
 // completes the numbers on all of them (UpdateSource::synchronize).
@@ -58,6 +59,9 @@ class RunSaver {
 
   void save(const SavePoint& point);
 
+  /// Keeps the trained values and running statistics, without anything to resume from.
+  void save_weights(const TrainPosition& position);
+
   /// Saves an evaluated epoch if it is the best, the last, or due. `evaluation` is its
   /// evaluation, if there was one.
   void save_epoch(const SavePoint& point, const LossSum* evaluation, bool is_last);
@@ -75,10 +79,12 @@ class RunSaver {
  private:
   void restore();
   void continue_in(const RunFolder& folder);
+  void begin_weight_saves(const RunFolder& folder);
   bool note_best(const LossSum& evaluation, const TrainPosition& position);
   void write(const SavePoint& point, bool evaluated, bool best);
   CheckpointState state(const SavePoint& point, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
+  std::vector<LoadedPart> trained_parts();
   std::vector<LoadedPart> optimizer_parts();
 
   TrainingParts& parts_;

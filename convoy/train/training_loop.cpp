@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/evaluate/shared_evaluation.h"
+#include "convoy/updates/save_times.h"
 
 namespace convoy {
 namespace {
@@ -140,6 +141,7 @@ void TrainingLoop::train_epoch() {
     }
     const Update& update = std::get<Update>(next);
     take_in(update);
+    if (!update.diverged) save_weights_if_due();
     if (ends_after(update)) break;
     save_if_due();
   }
@@ -204,6 +206,15 @@ bool TrainingLoop::ends_after(const Update& update) {
     end_early(ExitCode::stopped, stopped_by(update.stop_signal));
   }
   return !is_done();
+}
+
+/// Weights are saved before a checkpoint of the same step: a run that resumes from it has
+/// them.
+void TrainingLoop::save_weights_if_due() {
+  const bool due =
+      saves_weights_after(position_.step_in_epoch, parts_.description().steps_per_epoch,
+                          parts_.settings.checkpoint.saves_per_epoch);
+  if (due) saver_.save_weights(position_);
 }
 
 void TrainingLoop::save_if_due() {

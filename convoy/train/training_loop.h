@@ -51,6 +51,7 @@ class TrainingLoop {
   NextUpdate next_update();
   void take_in(const Update& update);
   bool ends_after(const Update& update);
+  void save_weights_if_due();
   void save_if_due();
   std::optional<EvaluationResult> decide_after_epoch();
   void average_epoch();
