@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value of one setting: parsed, checked, printed. Internal to the settings.
+// The value of one setting: parsed, checked, printed.
 
 #pragma once
 
@@ -18,6 +18,9 @@ struct SettingAssignment {
   std::string where;  // "run.yaml:3: train.epochs"
 };
 
+/// Parses "name=value" of the command line. Throws InputError.
+SettingAssignment parse_assignment(const std::string& text);
+
 /// Parses the value into its field. Throws InputError if it is not allowed.
 void assign(const Setting& setting, const SettingAssignment& assignment,
             const KnownNames& names, Settings& settings);
@@ -28,6 +31,9 @@ void check_value(const Setting& setting, const std::string& where, Settings& set
 
 /// Formats the value as text, from which it can be parsed to the same bits.
 std::string value_text(const Field& field);
+
+/// The allowed names, if only names are allowed; else nullptr. Borrows `names`.
+const std::vector<std::string>* allowed_names(const Setting& setting, const KnownNames& names);
 
 /// "a whole number from 1".
 std::string expected_text(const Setting& setting, const KnownNames& names);

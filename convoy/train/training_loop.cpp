@@ -90,7 +90,7 @@ void TrainingLoop::train_epochs() {
     more = position_.step < parts_.steps_planned() && evaluations_allow_more();
     if (!more && parts_.monitored_split() == "test") outcome_.test = evaluation;
     saver_.save_epoch(save_point(), evaluation ? &evaluation->sum : nullptr,
-                      /*is_last=*/!more);
+                      /*is_last=*/!more || is_at_stop());
     more = more && begin_next_epoch();
   }
 }
@@ -111,6 +111,10 @@ bool TrainingLoop::begin_first_epoch() {
 
 bool TrainingLoop::begin_next_epoch() {
   if (position_.epoch >= parts_.settings.train.epochs) return false;
+  if (is_at_stop()) {
+    end_early(ExitCode::stopped, "stopped by train.stop_epoch");
+    return false;
+  }
   position_ = position_.next_epoch();
   epoch_sum_ = {};
   return true;
@@ -249,6 +253,12 @@ bool TrainingLoop::evaluations_allow_more() {
   outcome_.reason = *reason;
   records_.say("the run ends: " + *reason);
   return false;
+}
+
+/// Whether the run is to stop after this epoch, and to be resumed later.
+bool TrainingLoop::is_at_stop() const {
+  const int stop = parts_.settings.train.stop_epoch;
+  return stop > 0 && position_.epoch >= stop;
 }
 
 /// The signal that asks this process to stop, or kTimeIsUp; 0: neither.

@@ -61,6 +61,7 @@ class TrainingLoop {
   bool is_done() const { return outcome_.code == ExitCode::done; }
   const Clock& clock() const { return *parts_.description().clock; }
   SavePoint save_point() const { return {position_, epoch_sum_, learning_rate_}; }
+  bool is_at_stop() const;
   int stop_signal() const;
   std::string stopped_by(int signal) const;
   void end_early(ExitCode code, const std::string& why);
