@@ -64,12 +64,14 @@ void verify_with_name(const fs::path& checkpoint) {
 
 InputError no_checkpoint(const fs::path& target,
                          const std::vector<std::string>& damaged) {
-  return {InputKind::data,
-          {.where = target,
-           .found = damaged.empty() ? "no checkpoint"
-                                    : "none complete:  " + join(damaged, "; "),
-           .expected = "a run's folder with checkpoints, or a checkpoint's folder",
-           .hint = "see checkpoint.every_epochs and checkpoint.every_steps"}};
+  return {
+      InputKind::data,
+      {.where = target,
+       .found =
+           damaged.empty() ? "no checkpoint" : "none complete:  " + join(damaged, "; "),
+       .expected = "a run's folder with checkpoints, or a checkpoint's folder",
+       .hint =
+           "see checkpoint.enabled, checkpoint.every_epochs and checkpoint.every_steps"}};
 }
 
 }  // namespace

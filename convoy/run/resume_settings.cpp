@@ -76,7 +76,13 @@ ResumedSettings resume_settings(const SettingArguments& arguments) {
     result.settings.train.resume.clear();
     return result;
   }
-  if (source->checkpoint) merge_run_config(arguments, *source, result);
+  if (source->checkpoint) {
+    merge_run_config(arguments, *source, result);
+  } else {
+    result.notes.push_back(fmt::format(
+        "resume    {} has no checkpoint: the run starts again from its first step",
+        source->run->string()));
+  }
   choose_folder(*source, result.settings);
   return result;
 }

@@ -45,6 +45,19 @@ void check_upload(const CheckpointSettings& checkpoint, const SettingOrigins& or
   S3Location::parse(checkpoint.upload, origin(origins, "checkpoint.upload"));
 }
 
+void check_enabled(const CheckpointSettings& checkpoint, const SettingOrigins& origins) {
+  if (checkpoint.enabled) return;
+  for (const auto& [wanted, name, off] :
+       {std::tuple(!checkpoint.upload.empty(), "checkpoint.upload", ""),
+        std::tuple(checkpoint.every_steps > 0, "checkpoint.every_steps", "0")}) {
+    if (!wanted) continue;
+    throw settings_error({.where = origin(origins, "checkpoint.enabled"),
+                          .found = fmt::format("false, though {} is set", name),
+                          .expected = "checkpoints, or no settings that need them",
+                          .hint = fmt::format("{}={} is possible", name, off)});
+  }
+}
+
 void check_nesterov(const OptimizerSettings& optimizer, const SettingOrigins& origins) {
   if (optimizer.nesterov && optimizer.name != OptimizerChoice::sgd) {
     throw settings_error({.where = origin(origins, "optimizer.nesterov"),
@@ -287,6 +300,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   }
   check_microbatches(settings.train, origins);
   check_upload(settings.checkpoint, origins);
+  check_enabled(settings.checkpoint, origins);
   check_normalization(settings.data, origins);
   check_split(settings.data, origins);
   check_folds(settings.data, origins);

@@ -108,6 +108,7 @@ void RunSaver::share_restored() {
 
 void RunSaver::open(const RunFolder& folder) {
   if (restored_) continue_in(folder);
+  if (!parts_.settings.checkpoint.enabled) return;
   writer_.emplace(folder.path(), parts_.settings.checkpoint.keep, on_saved_);
 }
 
@@ -158,6 +159,7 @@ TrainPosition position_of(const CheckpointState& state, std::size_t batch_size) 
 
 /// Only the first rank writes; the others have the same numbers.
 void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
+  if (!parts_.settings.checkpoint.enabled) return;
   parts_.updates->synchronize();
   saved_step_ = point.position.step;
   if (!writer_) return;

@@ -51,7 +51,8 @@ class RunSaver {
   /// Broadcasts what the first rank has restored.
   void share_restored();
 
-  /// Writes checkpoints to this folder from now on. Without a folder none are written.
+  /// Writes checkpoints to this folder from now on. None are written without a folder, or
+  /// if checkpoint.enabled is false.
   void open(const RunFolder& folder);
 
   void save(const SavePoint& point);

@@ -273,12 +273,21 @@ std::string TrainingLoop::stopped_by(int signal) const {
                      parts_.settings.train.max_minutes);
 }
 
-/// The run ends early, and can be resumed.
+/// The run ends early, and can be resumed if checkpoints are saved.
 void TrainingLoop::end_early(ExitCode code, const std::string& why) {
   outcome_.code = code;
-  outcome_.reason =
-      fmt::format("{} after step {} (epoch {}): resume with train.resume=auto", why,
-                  position_.step, position_.epoch);
+  outcome_.reason = fmt::format(
+      "{} after step {} (epoch {}): {}", why, position_.step, position_.epoch,
+      parts_.settings.checkpoint.enabled ? "resume with train.resume=auto" : unsaved());
+}
+
+/// What it means that no checkpoint was saved.
+std::string TrainingLoop::unsaved() const {
+  const CheckpointState* from = saver_.restored();
+  return "no checkpoint was saved (checkpoint.enabled=false): " +
+         (from != nullptr
+              ? fmt::format("nothing after step {} can be resumed", from->step)
+              : "this run can be neither resumed nor evaluated again");
 }
 
 void TrainingLoop::end_diverged() {
@@ -299,6 +308,7 @@ void TrainingLoop::finish_files() {
   if (outputs_.folder == nullptr) return;
   const SavePoint last = save_point();
   saver_.finish(outcome_.code == ExitCode::diverged ? nullptr : &last);
+  if (is_done() && !parts_.settings.checkpoint.enabled) records_.say(unsaved());
   summary_.set_checkpointing(saver_.seconds_blocked());
   outputs_.folder->flush();
   events_.finish(outcome_.code != ExitCode::stopped, is_done());

@@ -65,6 +65,7 @@ class TrainingLoop {
   int stop_signal() const;
   std::string stopped_by(int signal) const;
   void end_early(ExitCode code, const std::string& why);
+  std::string unsaved() const;
   void end_diverged();
 
   TrainingParts& parts_;

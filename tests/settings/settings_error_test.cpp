@@ -244,6 +244,16 @@ TEST(SettingsError, ABatchHasAtLeastOneSampleForEachMicrobatch) {
             "  hint:     train.microbatches=4 or train.batch_size=8 is possible");
 }
 
+TEST(SettingsError, ARunWithoutCheckpointsHasNoneToUploadOrToSaveInBetween) {
+  EXPECT_EQ(message({"checkpoint.enabled=false", "checkpoint.every_steps=5"}),
+            "command line: checkpoint.enabled\n"
+            "  found:    false, though checkpoint.every_steps is set\n"
+            "  expected: checkpoints, or no settings that need them\n"
+            "  hint:     checkpoint.every_steps=0 is possible");
+  EXPECT_THAT(message({"checkpoint.enabled=false", "checkpoint.upload=s3://bucket/a"}),
+              HasSubstr("though checkpoint.upload is set"));
+}
+
 TEST(SettingsError, ASplitHasThreeSizes) {
   for (const std::string sizes :
        {"45000", "45000,5000", "1,2,3,4", "10.5,5,5", "0,5,5", "5,5,0"}) {

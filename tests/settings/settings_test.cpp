@@ -173,6 +173,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  kernels: auto\n"
             "  winograd: f4\n"
             "checkpoint:\n"
+            "  enabled: true\n"
             "  every_epochs: 1\n"
             "  every_steps: 0\n"
             "  keep: 3\n"
