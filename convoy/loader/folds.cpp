@@ -64,8 +64,8 @@ Split split_by_fold(const Dataset& data, std::span<const std::uint32_t> samples,
   const Numbered order = order_of_dealing(data, samples, options);
   Split split;
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const bool validates = fold_at(place, order.size(), options) ==
-                           static_cast<std::size_t>(options.fold);
+    const bool validates =
+        fold_at(place, order.size(), options) == static_cast<std::size_t>(options.fold);
     (validates ? split.validation : split.train).push_back(order[place]);
   }
   std::ranges::sort(split.train);

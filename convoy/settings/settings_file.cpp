@@ -14,6 +14,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/settings/settings_fault.h"
+#include "convoy/settings/settings_value.h"
 #include "convoy/system/file.h"
 
 namespace convoy {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/settings/settings_value.h"
+#include "convoy/settings/setting_assignment.h"
 
 namespace convoy {
 

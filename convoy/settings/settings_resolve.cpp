@@ -15,6 +15,7 @@
 #include "convoy/base/text.h"
 #include "convoy/settings/settings_fault.h"
 #include "convoy/settings/settings_file.h"
+#include "convoy/settings/settings_value.h"
 
 namespace convoy {
 namespace {

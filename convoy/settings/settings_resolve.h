@@ -57,8 +57,8 @@ std::optional<std::filesystem::path> find_option_file(
     std::string_view group, const std::string& option,
     const std::vector<std::filesystem::path>& folders);
 
-/// The names that a group, such as "model" or "experiment", or a setting may have; none if
-/// it is no choice of names.
+/// The names that a group, such as "model" or "experiment", or a setting may have; none
+/// if it is no choice of names.
 std::vector<std::string> option_names(const std::string& group,
                                       const SettingsContext& context);
 

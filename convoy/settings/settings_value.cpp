@@ -216,21 +216,6 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
-SettingAssignment parse_assignment(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0) {
-    const std::string name = text.substr(0, equals);
-    return {name, text.substr(equals + 1), "command line: " + shown(name)};
-  }
-  const bool nameless = equals == 0;
-  throw settings_error({.where = "command line: " + shown(text),
-                        .found = nameless ? "no name before '='" : "no '='",
-                        .expected = "setting=value",
-                        .hint = !nameless && find_setting(text)
-                                    ? "write " + text + "=value"
-                                    : "such as train.epochs=6"});
-}
-
 const std::vector<std::string>* allowed_names(const Setting& setting,
                                               const KnownNames& names) {
   if (const auto* list = std::get_if<KnownList>(&setting.rule)) return &(names.**list);

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value of one setting: parsed, checked, printed.
+// The value of one setting: parsed, checked, printed. Internal to the settings.
 
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "convoy/settings/setting_assignment.h"
 #include "convoy/settings/settings_table.h"
 
 namespace convoy {
-
-/// A setting as written, not yet parsed.
-struct SettingAssignment {
-  std::string name;   // "train.epochs"
-  std::string value;  // "6"
-  std::string where;  // "run.yaml:3: train.epochs"
-};
-
-/// Parses "name=value" of the command line. Throws InputError.
-SettingAssignment parse_assignment(const std::string& text);
 
 /// Parses the value into its field. Throws InputError if it is not allowed.
 void assign(const Setting& setting, const SettingAssignment& assignment,
@@ -33,7 +24,8 @@ void check_value(const Setting& setting, const std::string& where, Settings& set
 std::string value_text(const Field& field);
 
 /// The allowed names, if only names are allowed; else nullptr. Borrows `names`.
-const std::vector<std::string>* allowed_names(const Setting& setting, const KnownNames& names);
+const std::vector<std::string>* allowed_names(const Setting& setting,
+                                              const KnownNames& names);
 
 /// "a whole number from 1".
 std::string expected_text(const Setting& setting, const KnownNames& names);

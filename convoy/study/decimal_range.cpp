@@ -33,7 +33,8 @@ std::optional<Decimal> read_decimal(std::string_view text) {
   const auto after = static_cast<int>(digits.size() - point);
   if (point < digits.size()) digits.erase(point, 1);
   if (digits.size() > kMostDigits + 1) return std::nullopt;
-  const int exponent = e < text.size() ? std::atoi(std::string(text.substr(e + 1)).c_str()) : 0;
+  const int exponent =
+      e < text.size() ? std::atoi(std::string(text.substr(e + 1)).c_str()) : 0;
   Decimal number{std::atoll(digits.c_str()), std::max(0, after - 1) - exponent};
   if (std::abs(number.places) > static_cast<int>(kMostDigits)) return std::nullopt;
   return number;

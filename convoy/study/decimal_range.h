@@ -16,8 +16,8 @@ namespace convoy {
 /// arguments are those of Python's range: stop; start, stop; or start, stop, step.
 ///
 /// Throws InputError of kind `settings`, which names `where`, for arguments that are no
-/// numbers of up to 15 digits, a step of 0, or more than `most` numbers, which are counted
-/// first.
+/// numbers of up to 15 digits, a step of 0, or more than `most` numbers, which are
+/// counted first.
 std::vector<std::string> decimal_range(std::span<const std::string> arguments,
                                        const std::string& where, std::size_t most);
 

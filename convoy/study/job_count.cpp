@@ -23,16 +23,16 @@ constexpr double kSecondsPerMeasurement = 0.5;
 constexpr double kGoodEnough = 0.97;
 
 /// Numbers that child processes write and this process reads.
-class SharedNumbers {
+class MeasuredRates {
  public:
-  explicit SharedNumbers(std::size_t count) : bytes_(count * sizeof(double)) {
-    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  explicit MeasuredRates(std::size_t count) : bytes_(count * sizeof(double)) {
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0);
     if (memory_ == MAP_FAILED) throw std::bad_alloc();
   }
-  ~SharedNumbers() { ::munmap(memory_, bytes_); }
-  SharedNumbers(const SharedNumbers&) = delete;
-  SharedNumbers& operator=(const SharedNumbers&) = delete;
+  ~MeasuredRates() { ::munmap(memory_, bytes_); }
+  MeasuredRates(const MeasuredRates&) = delete;
+  MeasuredRates& operator=(const MeasuredRates&) = delete;
 
   double& operator[](std::size_t i) { return static_cast<double*>(memory_)[i]; }
 
@@ -43,7 +43,7 @@ class SharedNumbers {
 
 /// Steps per second of `jobs` runs together, each on its share of the cores.
 double steps_per_second(const Settings& settings, int jobs, const Cores& cores) {
-  SharedNumbers rates(static_cast<std::size_t>(jobs));
+  MeasuredRates rates(static_cast<std::size_t>(jobs));
   run_forked_ranks(jobs, [&](int job) {
     Settings own = settings;
     pin_to(cores_of(job, jobs, cores));
@@ -71,20 +71,22 @@ JobCount measure_job_count(const Settings& settings, std::size_t runs, bool simu
                             static_cast<int>(std::min<std::size_t>(runs, 1024)));
   if (most < 2) return {.jobs = 1, .reason = "one at a time"};
   std::vector<Measured> measured;
-  for (int jobs = 1; jobs <= most; jobs = jobs < most ? std::min(2 * jobs, most) : most + 1) {
+  for (int jobs = 1; jobs <= most;
+       jobs = jobs < most ? std::min(2 * jobs, most) : most + 1) {
     measured.push_back({jobs, steps_per_second(settings, jobs, cores)});
   }
   const double best = std::ranges::max_element(measured, {}, &Measured::rate)->rate;
   const Measured chosen = *std::ranges::find_if(
       measured.rbegin(), measured.rend(),
       [&](const Measured& one) { return one.rate >= kGoodEnough * best; });
-  return {.jobs = chosen.jobs,
-          .reason = fmt::format(
-              "{} at a time on {} core{}: {:.2f} times the steps per second of one at a "
-              "time (measured)",
-              chosen.jobs, cores.size() / static_cast<std::size_t>(chosen.jobs),
-              cores.size() / static_cast<std::size_t>(chosen.jobs) == 1 ? " each" : "s each",
-              chosen.rate / measured.front().rate)};
+  return {
+      .jobs = chosen.jobs,
+      .reason = fmt::format(
+          "{} at a time on {} core{}: {:.2f} times the steps per second of one at a "
+          "time (measured)",
+          chosen.jobs, cores.size() / static_cast<std::size_t>(chosen.jobs),
+          cores.size() / static_cast<std::size_t>(chosen.jobs) == 1 ? " each" : "s each",
+          chosen.rate / measured.front().rate)};
 }
 
 }  // namespace convoy

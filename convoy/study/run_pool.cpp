@@ -95,16 +95,12 @@ void RunPool::read_output() {
 }
 
 void RunPool::reap(const PoolCallbacks& callbacks) {
-  for (std::size_t i = 0; i < running_.size();) {
+  std::erase_if(running_, [&](Running& one) {
     int status = 0;
-    const pid_t pid = running_[i].child.pid;
-    if (::waitpid(pid, &status, WNOHANG) != pid) {
-      ++i;
-      continue;
-    }
-    end(running_[i], status, callbacks);
-    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+    if (::waitpid(one.child.pid, &status, WNOHANG) != one.child.pid) return false;
+    end(one, status, callbacks);
+    return true;
+  });
 }
 
 void RunPool::end(Running& ended, int status, const PoolCallbacks& callbacks) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct PoolTask {
 /// A process that has ended.
 struct PoolEnd {
   std::size_t number = 0;
-  int code = 0;    // its exit code; if a signal ended it, 128 and the signal
+  int code = 0;  // its exit code; if a signal ended it, 128 and the signal
   std::vector<std::string> last_lines{};
   double seconds = 0;
 };
@@ -53,6 +54,8 @@ class RunPool {
   /// Returns when all have ended, or when those that had begun have ended after a request
   /// to stop. Throws InputError if the system has no more processes.
   void run(const std::vector<PoolTask>& tasks, const PoolCallbacks& callbacks);
+
+  int jobs() const { return jobs_; }
 
   /// How often it was asked to stop.
   int stop_requests() const { return requests_; }
@@ -79,7 +82,7 @@ class RunPool {
   Cores cores_;
   SignalQueue signals_;
   Console silent_{-1, -1, false};
-  std::vector<Running> running_;
+  std::list<Running> running_;
   int requests_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/settings/settings_value.h"
+#include "convoy/settings/setting_assignment.h"
 #include "convoy/settings/setting_choices.h"
 
 namespace convoy {

@@ -26,18 +26,28 @@ bool has_fixed(const StudyQuestion& question, std::string_view name) {
          question.fixed.end();
 }
 
+bool names_study(const SettingAssignment& assignment) {
+  return assignment.name == "run.name" || assignment.name == "run.dir";
+}
+
 /// Folds as a dimension, and nothing written that a fold does not need.
 void add_folds(StudyQuestion& question) {
   const auto add = [&](const std::string& name, const std::string& value) {
-    if (!has_fixed(question, name)) question.fixed.push_back({name, value, "convoy kfold"});
+    if (!has_fixed(question, name))
+      question.fixed.push_back({name, value, "convoy kfold"});
   };
   add("data.folds", std::to_string(question.options.folds));
   add("data.fold_by", choice_name(question.options.fold_by));
   add("run.tensorboard", "false");
   add("run.resources", "false");
-  if (question.options.halving == 0) add("checkpoint.every_epochs", "0");
+  const bool says_what_to_save = std::ranges::any_of(
+      question.fixed,
+      [](const SettingAssignment& one) { return one.name.starts_with("checkpoint."); });
+  const bool resumes = question.options.halving > 0;
+  if (!says_what_to_save && !resumes) add("checkpoint.enabled", "false");
   StudyDimension fold{.name = "data.fold", .values = {}};
-  for (int i = 0; i < question.options.folds; ++i) fold.values.push_back(std::to_string(i));
+  for (int i = 0; i < question.options.folds; ++i)
+    fold.values.push_back(std::to_string(i));
   question.dimensions.push_back(fold);
 }
 
@@ -63,13 +73,15 @@ class Planner {
  public:
   Planner(StudyQuestion question, SettingsContext context)
       : question_(std::move(question)), context_(std::move(context)) {
+    for (const SettingAssignment& one : question_.fixed) {
+      if (!names_study(one)) plan_.given.push_back(one.name + "=" + one.value);
+    }
     if (question_.kind == StudyKind::kfold) add_folds(question_);
     plan_.kind = question_.kind;
     plan_.options = question_.options;
     plan_.files = question_.files;
     for (const SettingAssignment& one : question_.fixed) {
-      const bool names_study = one.name == "run.name" || one.name == "run.dir";
-      if (!names_study) plan_.fixed.push_back(one.name + "=" + one.value);
+      if (!names_study(one)) plan_.fixed.push_back(one.name + "=" + one.value);
     }
     for (const StudyDimension& one : question_.dimensions) {
       plan_.dimensions.push_back(one.name);
@@ -133,8 +145,8 @@ class Planner {
 
   /// Adds the run of rows[place], which gives the results of all `rows`, whose settings
   /// are given.
-  void add_run(const std::vector<std::size_t>& rows, const std::vector<Settings>& settings,
-               std::size_t place) {
+  void add_run(const std::vector<std::size_t>& rows,
+               const std::vector<Settings>& settings, std::size_t place) {
     StudyRun run{.assignments = assignments_of(rows[place])};
     Settings own = settings[place];
     int every = 0;
@@ -219,7 +231,7 @@ class Planner {
     json& identity = plan_.identity;
     identity = {{"command", name_of(plan_.kind)}};
     for (const SettingAssignment& one : question_.fixed) {
-      if (!one.name.starts_with("run.")) identity["settings"][one.name] = one.value;
+      if (!names_study(one)) identity["settings"][one.name] = one.value;
     }
     for (const StudyDimension& one : question_.dimensions) {
       identity["dimensions"][one.name] = one.values;

@@ -35,8 +35,9 @@ struct StudyRun {
 struct StudyPlan {
   StudyKind kind = StudyKind::sweep;
   StudyOptions options;
-  std::filesystem::path folder;  // <run.dir>/<name>
-  std::vector<std::string> fixed;
+  std::filesystem::path folder;    // <run.dir>/<name>
+  std::vector<std::string> given;  // settings of all runs that the question names
+  std::vector<std::string> fixed;  // the same, and those that follow from its kind
   std::vector<std::filesystem::path> files;  // given by --config
   std::vector<std::string> dimensions;       // names, as columns of the result
   std::vector<StudyRow> rows;

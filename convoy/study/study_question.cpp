@@ -20,12 +20,20 @@ namespace fs = std::filesystem;
 using Assignments = std::vector<SettingAssignment>;
 
 /// They are about the study as a whole, or about several machines.
-constexpr std::array<std::string_view, 14> kNotSwept = {
-    "run.dir",         "run.name",          "train.resume",
-    "train.resume_force", "train.stop_epoch", "data.root",
-    "cluster.nnodes",  "cluster.node_rank", "cluster.master_addr",
-    "cluster.master_port", "checkpoint.upload", "data.folds",
-    "data.fold",       "data.fold_by"};
+constexpr std::array<std::string_view, 14> kNotSwept = {"run.dir",
+                                                        "run.name",
+                                                        "train.resume",
+                                                        "train.resume_force",
+                                                        "train.stop_epoch",
+                                                        "data.root",
+                                                        "cluster.nnodes",
+                                                        "cluster.node_rank",
+                                                        "cluster.master_addr",
+                                                        "cluster.master_port",
+                                                        "checkpoint.upload",
+                                                        "data.folds",
+                                                        "data.fold",
+                                                        "data.fold_by"};
 
 /// The file that sweep=VALUE names: one of configs/sweep, or a path.
 fs::path sweep_file(const SettingAssignment& choice, const SettingsContext& context) {
@@ -55,8 +63,8 @@ void merge_assignments(const Assignments& later, Assignments& all) {
 }
 
 /// What the file and then the command line say.
-Assignments given_assignments(const StudyRequest& request,
-                              const SettingsContext& context, std::string& file_name) {
+Assignments given_assignments(const StudyRequest& request, const SettingsContext& context,
+                              std::string& file_name) {
   Assignments command_line, all;
   for (const std::string& text : request.assignments) {
     const SettingAssignment one = parse_assignment(text);
@@ -93,7 +101,8 @@ class QuestionReader {
       return set_study_option(assignment, question_.options);
     }
     if (assignment.name == "train.resume") return refuse_resume(assignment);
-    const SweepValues values = parse_sweep_values(assignment.value, setting_of(assignment));
+    const SweepValues values =
+        parse_sweep_values(assignment.value, setting_of(assignment));
     if (!values.swept) {
       question_.fixed.push_back(
           {assignment.name, values.values.front(), assignment.where});

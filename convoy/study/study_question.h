@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StudyQuestion: what the command line of a study asks: which settings vary, which are the
-// same in all runs, and how the study is made.
+// StudyQuestion: what the command line of a study asks: which settings vary, which are
+// the same in all runs, and how the study is made.
 //
 //   convoy sweep sweep=async_delays train.epochs=1 optimizer.momentum=0,0.9
 //

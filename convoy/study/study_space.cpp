@@ -39,7 +39,8 @@ void refuse_too_many(const Dimensions& dimensions, const DrawOptions& options) {
     if (values > 1) factors.push_back(fmt::format("{} of {}", values, one.name));
   }
   if (count <= options.most) return;
-  const std::string counted = count == kUncountable ? "more than 10^19" : with_commas(count);
+  const std::string counted =
+      count == kUncountable ? "more than 10^19" : with_commas(count);
   throw InputError(
       InputKind::settings,
       {.where = "the grid",
@@ -61,8 +62,8 @@ void refuse_intervals(const Dimensions& dimensions) {
 /// The number of an interval at a fraction of it, in the digits that a run gets.
 std::string number_at(const Interval& interval, double fraction) {
   const double low = interval.low, high = interval.high + (interval.whole ? 1 : 0);
-  const double at = interval.log ? low * std::pow(high / low, fraction)
-                                 : low + (high - low) * fraction;
+  const double at =
+      interval.log ? low * std::pow(high / low, fraction) : low + (high - low) * fraction;
   if (!interval.whole) return fmt::format("{:.6g}", at);
   return fmt::format("{}", std::min(std::floor(at), std::floor(interval.high)));
 }

@@ -20,8 +20,8 @@
 namespace convoy {
 
 struct StudyDimension {
-  std::string name;                  // "optimizer.lr"
-  std::vector<std::string> values;   // unless it has an interval
+  std::string name;                 // "optimizer.lr"
+  std::vector<std::string> values;  // unless it has an interval
   std::optional<Interval> interval{};
 };
 

@@ -34,7 +34,8 @@ std::string_view trim(std::string_view text) {
 /// Finds commas that are outside quotes and brackets.
 class Splitter {
  public:
-  Splitter(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+  Splitter(std::string_view text, const std::string& where)
+      : text_(text), where_(where) {}
 
   /// The elements between the commas, trimmed. Throws InputError if brackets or quotes
   /// have no end.

@@ -32,16 +32,16 @@ struct Interval {
 };
 
 struct SweepValues {
-  std::vector<std::string> values;    // in order
-  std::optional<Interval> interval;   // instead of values
-  bool swept = false;                 // whether it is more than one plain value
+  std::vector<std::string> values;   // in order
+  std::optional<Interval> interval;  // instead of values
+  bool swept = false;                // whether it is more than one plain value
 };
 
 /// What is known of the setting.
 struct SweptSetting {
-  std::string where;                    // "command line: optimizer.lr"
-  bool whole = false;                   // its values are whole numbers
-  std::vector<std::string> names{};     // that glob() chooses from
+  std::string where;                 // "command line: optimizer.lr"
+  bool whole = false;                // its values are whole numbers
+  std::vector<std::string> names{};  // that glob() chooses from
   std::size_t most_values = 10'000;
 };
 

@@ -89,6 +89,8 @@ void TrainingLoop::train_epochs() {
     if (!is_done()) return;
     more = position_.step < parts_.steps_planned() && evaluations_allow_more();
     if (!more && parts_.monitored_split() == "test") outcome_.test = evaluation;
+    // What a checkpoint says is done has its records on disk, whenever a kill comes.
+    if (outputs_.folder != nullptr) outputs_.folder->flush();
     saver_.save_epoch(save_point(), evaluation ? &evaluation->sum : nullptr,
                       /*is_last=*/!more || is_at_stop());
     more = more && begin_next_epoch();
