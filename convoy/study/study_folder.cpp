@@ -84,7 +84,8 @@ void refuse_other_study(const fs::path& path, const json& before, const json& no
 }
 
 void refuse_run(const fs::path& folder) {
-  if (!is_run_folder(folder)) return;
+  std::error_code ignored;
+  if (!fs::exists(folder / "config.yaml", ignored)) return;
   throw InputError(InputKind::settings, {.where = folder,
                                          .found = "the folder of a run",
                                          .expected = "a new folder, or that of a study",
