@@ -35,8 +35,8 @@ class StudyConsole {
   }
 
   void progress(const StudyProgress& state) {
-    constexpr double kSecondsBetween = 10;
-    if (quiet_ || (!draws_ && shown_ && since_shown_.seconds() < kSecondsBetween)) return;
+    const double seconds_between = draws_ ? 0.1 : 10;
+    if (quiet_ || (shown_ && since_shown_.seconds() < seconds_between)) return;
     shown_ = true;
     since_shown_.restart();
     std::string text = fmt::format("runs      {}/{} done, {} running", state.done,

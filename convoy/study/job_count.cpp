@@ -47,7 +47,6 @@ double steps_per_second(const Settings& settings, int jobs, const Cores& cores) 
   run_forked_ranks(jobs, [&](int job) {
     Settings own = settings;
     pin_to(cores_of(job, jobs, cores));
-    own.train.microbatches = std::max(1, own.train.microbatches);
     if (own.cluster.threads == 0) own.cluster.threads = threads_of(job, jobs, cores);
     const StepBenchResult result = bench_step(own, {.seconds = kSecondsPerMeasurement});
     rates[static_cast<std::size_t>(job)] = 1e3 / result.p50_ms;

@@ -30,8 +30,23 @@ bool names_study(const SettingAssignment& assignment) {
   return assignment.name == "run.name" || assignment.name == "run.dir";
 }
 
+/// The command decides about folds.
+void refuse_folds(const StudyQuestion& question) {
+  for (const char* name : {"data.folds", "data.fold", "data.fold_by"}) {
+    const bool varies =
+        std::ranges::find(question.dimensions, name, &StudyDimension::name) !=
+        question.dimensions.end();
+    if (!varies && !has_fixed(question, name)) continue;
+    throw InputError(InputKind::settings, {.where = name,
+                                           .found = "a setting of convoy kfold's runs",
+                                           .expected = "--folds and --fold-by",
+                                           .hint = ""});
+  }
+}
+
 /// Folds as a dimension, and nothing written that a fold does not need.
 void add_folds(StudyQuestion& question) {
+  refuse_folds(question);
   const auto add = [&](const std::string& name, const std::string& value) {
     if (!has_fixed(question, name))
       question.fixed.push_back({name, value, "convoy kfold"});

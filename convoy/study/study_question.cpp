@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Assignments = std::vector<SettingAssignment>;
 
 /// They are about the study as a whole, or about several machines.
-constexpr std::array<std::string_view, 14> kNotSwept = {"run.dir",
+constexpr std::array<std::string_view, 11> kNotSwept = {"run.dir",
                                                         "run.name",
                                                         "train.resume",
                                                         "train.resume_force",
@@ -30,10 +30,7 @@ constexpr std::array<std::string_view, 14> kNotSwept = {"run.dir",
                                                         "cluster.node_rank",
                                                         "cluster.master_addr",
                                                         "cluster.master_port",
-                                                        "checkpoint.upload",
-                                                        "data.folds",
-                                                        "data.fold",
-                                                        "data.fold_by"};
+                                                        "checkpoint.upload"};
 
 /// The file that sweep=VALUE names: one of configs/sweep, or a path.
 fs::path sweep_file(const SettingAssignment& choice, const SettingsContext& context) {

@@ -28,9 +28,9 @@ class Study : public ProgramTest {
   }
 
   static Arguments sweep(const std::string& name, const Arguments& more = {}) {
-    return study("sweep", Arguments{"run.name=" + name, "--jobs", "2",
-                                    "optimizer.lr=0.01,0.05"} +
-                              more);
+    return study(
+        "sweep",
+        Arguments{"run.name=" + name, "--jobs", "2", "optimizer.lr=0.01,0.05"} + more);
   }
 
   std::string csv(const std::string& name) const {
@@ -59,7 +59,8 @@ TEST_F(Study, EndsAtTheBitsOfARunAlone) {
   const CommandResult alone =
       convoy(study("train", {"run.name=alone", "optimizer.lr=0.05"}));
   ASSERT_EQ(alone.code, 0) << alone.err;
-  EXPECT_EQ(weights_of(here() / "runs" / "a" / "1"), weights_of(here() / "runs" / "alone"));
+  EXPECT_EQ(weights_of(here() / "runs" / "a" / "1"),
+            weights_of(here() / "runs" / "alone"));
 }
 
 TEST_F(Study, MakesNoRunTwice) {
@@ -121,8 +122,8 @@ TEST_F(Study, NamesARunThatFailsAndMakesTheOthers) {
 }
 
 TEST_F(Study, TakesADivergedRunForAResultThatIsWorseThanAll) {
-  const CommandResult made = convoy(
-      study("sweep", {"run.name=a", "--jobs", "1", "optimizer.lr=1e30,0.01"}));
+  const CommandResult made =
+      convoy(study("sweep", {"run.name=a", "--jobs", "1", "optimizer.lr=1e30,0.01"}));
   EXPECT_EQ(made.code, 0) << made.out << made.err;
   const json groups = result("a").at("groups");
   EXPECT_EQ(groups.at(0).at("values").at("optimizer.lr"), "0.01");
@@ -145,10 +146,12 @@ TEST_F(Study, StopsHopelessRunsAtRungs) {
 }
 
 TEST_F(Study, OnAVirtualClusterCanBeResumedToo) {
-  const Arguments more{"--simulate", "-n", "2", "strategy=ps_async", "train.batch_size=8"};
+  const Arguments more{"--simulate", "-n", "2", "strategy=ps_async",
+                       "train.batch_size=8"};
   ASSERT_EQ(convoy(sweep("whole", more)).code, 0);
   ConvoyProcess process(sweep("broken", more), here());
-  process.wait_until([&] { return fs::exists(here() / "runs/broken/0/checkpoints/last"); });
+  process.wait_until(
+      [&] { return fs::exists(here() / "runs/broken/0/checkpoints/last"); });
   process.send(SIGKILL);
   process.wait();
   EXPECT_EQ(convoy(sweep("broken", more)).code, 0);

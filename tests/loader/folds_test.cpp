@@ -70,8 +70,7 @@ TEST_P(Folds, TrainOnAllOthersInAscendingOrder) {
 
 TEST_P(Folds, DifferBySizeByAtMostOne) {
   for (int i = 0; i < 5; ++i) {
-    EXPECT_THAT(fold(numbers_below(103), 5, i).validation.size(),
-                testing::AnyOf(20, 21));
+    EXPECT_THAT(fold(numbers_below(103), 5, i).validation.size(), testing::AnyOf(20, 21));
   }
 }
 

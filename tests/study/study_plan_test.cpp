@@ -85,8 +85,9 @@ struct BadStudyCase {
 class BadStudy : public testing::TestWithParam<BadStudyCase> {};
 
 TEST_P(BadStudy, IsRefusedBeforeAnythingStarts) {
-  expect_error(InputKind::settings, {GetParam().message},
-               [] { sweep_of({"optimizer.lr=0.1,0.2", GetParam().assignment}); });
+  expect_error(InputKind::settings, {GetParam().message}, [] {
+    sweep_of({"optimizer.lr=0.1,0.2", GetParam().assignment});
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -136,8 +137,8 @@ TEST(StudyPlanOfACrossValidation, SharesRunsThatDifferInEpochsAlone) {
 }
 
 TEST(StudyPlanOfACrossValidation, SharesNoRunWhoseScheduleSpansIt) {
-  EXPECT_EQ(kfold_of({"train.epochs=2,4", "schedule=cosine", "sweep.folds=2"}).runs.size(),
-            4);
+  EXPECT_EQ(
+      kfold_of({"train.epochs=2,4", "schedule=cosine", "sweep.folds=2"}).runs.size(), 4);
 }
 
 TEST(StudyPlanOfACrossValidation, RefusesOneFoldAndMoreFoldsThanSamples) {

@@ -70,17 +70,20 @@ TEST(StudyResults, AreRankedByAccuracyOrLoss) {
 }
 
 TEST(StudyResults, PutWhatDivergedOrWasStoppedLast) {
-  const std::vector<RowResult> results{
-      scored(1, 0.9), scored(1, 0.9, RowState::diverged), scored(1, 0.8, RowState::halved),
-      scored(1, 0.8, RowState::halved), scored(1, 0.1), scored(1, 0.1)};
+  const std::vector<RowResult> results{scored(1, 0.9),
+                                       scored(1, 0.9, RowState::diverged),
+                                       scored(1, 0.8, RowState::halved),
+                                       scored(1, 0.8, RowState::halved),
+                                       scored(1, 0.1),
+                                       scored(1, 0.1)};
   EXPECT_THAT(ranking(plan_with_seeds(), results), ElementsAre("0.3", "0.2", "0.1"));
 }
 
 TEST(StudyResults, LeaveLossesThatAreNotFiniteOutOfTheMean) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<StudyGroup> groups = ranked_groups(
-      plan_with_seeds(), {scored(nan, 0.1, RowState::diverged), scored(1, 0.5), scored(1, 0),
-                          scored(1, 0), scored(1, 0), scored(1, 0)});
+      plan_with_seeds(), {scored(nan, 0.1, RowState::diverged), scored(1, 0.5),
+                          scored(1, 0), scored(1, 0), scored(1, 0), scored(1, 0)});
   EXPECT_EQ(groups.back().rows.front(), 0);
   EXPECT_EQ(groups.back().loss.count, 1);
   EXPECT_EQ(groups.back().loss.mean, 1);

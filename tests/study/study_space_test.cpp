@@ -32,19 +32,16 @@ TEST(StudySpace, OfNoDimensionHasOneCombination) {
 }
 
 TEST(StudySpace, CountsTenMillionCombinationsBeforeItMakesOne) {
-  expect_error(InputKind::settings,
-               {"10,000,000 combinations: 1000 of a x 1000 of b x 10 of c",
-                "at most 10,000"},
-               [] {
-                 combinations({counted("a", 1000), counted("b", 1000), counted("c", 10)},
-                              {});
-               });
+  expect_error(
+      InputKind::settings,
+      {"10,000,000 combinations: 1000 of a x 1000 of b x 10 of c", "at most 10,000"}, [] {
+        combinations({counted("a", 1000), counted("b", 1000), counted("c", 10)}, {});
+      });
 }
 
 TEST(StudySpace, CountsWhatNoNumberHolds) {
   const std::vector<StudyDimension> many(30, counted("a", 10));
-  expect_error(InputKind::settings, {"more than 10^19"},
-               [&] { combinations(many, {}); });
+  expect_error(InputKind::settings, {"more than 10^19"}, [&] { combinations(many, {}); });
 }
 
 TEST(StudySpace, DrawsTheSameTrialsFromTheSameSeed) {
@@ -61,8 +58,12 @@ TEST(StudySpace, DrawsTheSameTrialsFromTheSameSeed) {
 
 TEST(StudySpace, DrawsWithinIntervals) {
   const std::vector<StudyDimension> space{
-      {.name = "a", .values = {}, .interval = Interval{.low = 1e-4, .high = 0.1, .log = true}},
-      {.name = "b", .values = {}, .interval = Interval{.low = 1, .high = 3, .whole = true}}};
+      {.name = "a",
+       .values = {},
+       .interval = Interval{.low = 1e-4, .high = 0.1, .log = true}},
+      {.name = "b",
+       .values = {},
+       .interval = Interval{.low = 1, .high = 3, .whole = true}}};
   int below_the_middle = 0;
   std::set<std::string> whole;
   for (const Combination& one : combinations(space, {.trials = 400})) {
