@@ -53,6 +53,7 @@ struct RunResult {
   int epochs = 0;
   std::uint64_t steps = 0;
   double total_seconds = 0, training_seconds = 0;  // of the last process of the run
+  std::optional<double> virtual_seconds;           // of a run on a virtual cluster
   double images_per_second = 0;                    // while training
   double step_ms = 0;                              // the median
   std::uint64_t bytes_sent = 0;                    // of all ranks together
@@ -84,9 +85,9 @@ bool is_run_folder(const std::filesystem::path& folder);
 /// is thrown for it. Throws a storage error if there is no such folder.
 RunRecord read_run_record(const std::filesystem::path& folder);
 
-/// The runs below `path`, in natural order of their names (2 before 10): the folder itself
-/// if it is a run, otherwise the runs in it, at most three levels deep. Throws InputError
-/// if there is none.
+/// The runs below `path`, in natural order of their names (2 before 10): the folder
+/// itself if it is a run, otherwise the runs in it, at most three levels deep. Throws
+/// InputError if there is none.
 std::vector<std::filesystem::path> find_runs(const std::filesystem::path& path);
 
 }  // namespace convoy

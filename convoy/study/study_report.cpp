@@ -24,12 +24,14 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+std::string number_text(std::optional<double> value) {
+  if (!value) return "";
+  return std::isfinite(*value) ? fmt::format("{}", *value) : std::string("nan");
+}
+
 void add_csv_score(const std::optional<RunScore>& score, TableColumn& fields) {
-  const auto text = [](double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : std::string("nan");
-  };
-  fields.push_back(score ? text(score->loss) : "");
-  fields.push_back(score ? text(score->accuracy) : "");
+  fields.push_back(score ? number_text(score->loss) : "");
+  fields.push_back(score ? number_text(score->accuracy) : "");
 }
 
 json score_json(const std::optional<RunScore>& score) {
@@ -165,6 +167,7 @@ std::string results_csv(const StudyPlan& plan, const std::vector<RowResult>& res
         "val_accuracy", "test_loss", "test_accuracy", "weights_sha256"}) {
     titles.emplace_back(title);
   }
+  if (plan.options.simulate) titles.emplace_back("virtual_seconds");
   std::string text = join(titles, ",") + "\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const StudyRow& row = plan.rows[i];
@@ -178,6 +181,7 @@ std::string results_csv(const StudyPlan& plan, const std::vector<RowResult>& res
       add_csv_score(score, fields);
     }
     fields.push_back(result.weights_sha256);
+    if (plan.options.simulate) fields.push_back(number_text(result.virtual_seconds));
     text += join(fields, ",") + "\n";
   }
   return text;

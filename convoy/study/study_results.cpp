@@ -145,7 +145,10 @@ RowResult result_of(const StudyRow& row, const std::optional<RunRecord>& record,
                     int rung) {
   RowResult result;
   if (!record) return result;
-  if (record->result) result.seconds = record->result->total_seconds;
+  if (record->result) {
+    result.virtual_seconds = record->result->virtual_seconds;
+    result.seconds = result.virtual_seconds.value_or(record->result->total_seconds);
+  }
   result.state = state_of(*record);
   if (rung > 0) {
     const bool scored = take_evaluations(*record, rung, result);

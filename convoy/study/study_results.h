@@ -31,8 +31,10 @@ struct RowResult {
   int epoch = 0;  // after which it was scored
   std::uint64_t step = 0;
   std::optional<RunScore> train, val, test;
-  std::string weights_sha256;     // of a run that is the row's own
-  std::optional<double> seconds;  // that its run took: the last process of it
+  std::string weights_sha256;  // of a run that is the row's own
+  /// That its run took: by the virtual clock, or in the last of its processes.
+  std::optional<double> seconds;
+  std::optional<double> virtual_seconds;  // by the virtual clock
 
   /// The score on the split that decides, if there is one.
   const std::optional<RunScore>& score(const std::string& split) const {

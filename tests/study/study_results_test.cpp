@@ -35,7 +35,11 @@ StudyPlan plan_with_seeds() {
 }
 
 RowResult scored(double loss, double accuracy, RowState state = RowState::done) {
-  return {.state = state, .epoch = 2, .test = RunScore{loss, accuracy}};
+  RowResult result;
+  result.state = state;
+  result.epoch = 2;
+  result.test = RunScore{loss, accuracy};
+  return result;
 }
 
 /// The rates, best first.
