@@ -117,10 +117,6 @@ ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
   StudyEnd end;
   {
     StudyConsole console(arguments.as_json);
-    if (!arguments.as_json) {
-      console.line(fmt::format("{:<10}{} combinations in {} runs, in {}", name_of(kind),
-                               plan.rows.size(), plan.runs.size(), plan.folder.string()));
-    }
     end = run_study(plan,
                     {.line = [&](const std::string& text) { console.line(text); },
                      .progress = [&](const StudyProgress& p) { console.progress(p); }});

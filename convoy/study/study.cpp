@@ -28,6 +28,8 @@ class StudyRunner {
       : plan_(plan), view_(view), folder_(plan), rungs_(plan.runs.size(), 0) {}
 
   StudyEnd run() {
+    view_.line(fmt::format("{:<10}{} combinations in {} runs, in {}", name_of(plan_.kind),
+                           plan_.rows.size(), plan_.runs.size(), plan_.folder.string()));
     records_ = read_records(plan_);
     say_what_is_there();
     for (const int rung : rungs_of_plan()) {

@@ -212,9 +212,9 @@ std::string describe_row(const StudyPlan& plan, const StudyRow& row) {
 
 std::string plan_text(const StudyPlan& plan) {
   const std::size_t rows = plan.rows.size(), runs = plan.runs.size();
-  std::string text =
-      fmt::format("{:<10}{} in {} run{}, in {}\n", name_of(plan.kind), with_commas(rows),
-                  with_commas(runs), runs == 1 ? "" : "s", plan.folder.string());
+  std::string text = fmt::format("{:<10}{} combinations in {} run{}, in {}\n",
+                                 name_of(plan.kind), with_commas(rows), with_commas(runs),
+                                 runs == 1 ? "" : "s", plan.folder.string());
   text += fmt::format("score     {} {}\n", plan.split, choice_name(plan.metric));
   for (const StudyRow& row : plan.rows) {
     text += fmt::format("{:>6}    {}\n", row.run, describe_row(plan, row));

@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "convoy/setup/workload.h"
 #include "convoy/study/study_report.h"
 #include "convoy/system/file.h"
 #include "convoy/system/temporary_folder.h"
+#include "test_places.h"
 #include "tests/base/expect_error.h"
 
 namespace convoy {
@@ -110,6 +112,27 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(StudyPlanOfASweep, IsRefusedIfNothingVaries) {
   expect_error(InputKind::settings, {"no setting with several values"},
                [] { sweep_of({"optimizer.lr=0.1"}); });
+}
+
+TEST(StudiesAsFiles, HaveOnlySettingsThatExist) {
+  const std::filesystem::path configs =
+      std::filesystem::path(CONVOY_SOURCE_DIR) / "configs";
+  const SettingsContext context{.names = known_names(), .folders = {configs}};
+  const std::vector<std::string> names = option_names("sweep", context);
+  EXPECT_THAT(names, testing::IsSupersetOf({"kfold_fashion_sgd", "async_delays"}));
+  for (const std::string& name : names) {
+    const StudyQuestion question =
+        read_question({.assignments = {"sweep=" + name}}, context);
+    const Combination last = combinations(question.dimensions, {}).back();
+    std::vector<std::string> assignments;
+    for (const SettingAssignment& one : question.fixed) {
+      assignments.push_back(one.name + "=" + one.value);
+    }
+    for (std::size_t d = 0; d < last.size(); ++d) {
+      assignments.push_back(question.dimensions[d].name + "=" + last[d]);
+    }
+    EXPECT_NO_THROW(resolve_settings(assignments, {}, context)) << name;
+  }
 }
 
 TEST(StudyPlanOfACrossValidation, TrainsOncePerFold) {
