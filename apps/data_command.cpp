@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/commands.h"
+#include "apps/pictures.h"
 #include "convoy/acquire/get.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -13,10 +14,9 @@
 #include "convoy/data/source.h"
 #include "convoy/loader/partition.h"
 #include "convoy/monitor/progress.h"
+#include "convoy/plot/plot.h"
 #include "convoy/report/count_table.h"
-#include "convoy/report/heat_map.h"
 #include "convoy/setup/workload.h"
-#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
@@ -127,14 +127,14 @@ ExitCode partition(const PartitionArguments& arguments) {
   fmt::print("{}\n\n{}\n{}\n", title,
              printable(count_table_text({"worker", workers, train.classes, counts})),
              note);
-  if (arguments.picture.empty()) return ExitCode::done;
-  write_atomically(arguments.picture, heat_map_png({.title = title,
-                                                    .note = note,
-                                                    .row_axis = "worker",
-                                                    .column_axis = "label",
-                                                    .rows = workers,
-                                                    .columns = train.classes,
-                                                    .counts = counts}));
+  if (arguments.picture.empty() || !can_draw()) return ExitCode::done;
+  draw(HeatMap{.head = {.title = title, .note = note},
+               .row_axis = "worker",
+               .column_axis = "label",
+               .rows = workers,
+               .columns = train.classes,
+               .counts = counts},
+       arguments.picture);
   fmt::print("wrote {}\n", printable(arguments.picture.string()));
   return ExitCode::done;
 }
@@ -155,7 +155,7 @@ void add_partition_command(CLI::App& data_command, Action& action) {
       },
       "number of workers (ps_async), or of micro-batches (cluster.nproc_per_node)");
   command->add_option("--picture", arguments->picture,
-                      "PNG file for a picture of the table");
+                      "PNG or SVG file for a picture of the table");
   command->callback(
       [arguments, &action] { action = [arguments] { return partition(*arguments); }; });
 }

@@ -9,6 +9,7 @@
 
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
+#include "apps/pictures.h"
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -16,7 +17,8 @@
 #include "convoy/comm/alone_comm.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/evaluate/shared_evaluation.h"
-#include "convoy/report/confusion_picture.h"
+#include "convoy/plot/confusion_chart.h"
+#include "convoy/plot/plot.h"
 #include "convoy/run/job_session.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/file.h"
@@ -121,8 +123,9 @@ std::vector<std::string> write_files(const EvalArguments& arguments,
     names.push_back(path.string());
   };
   write(out / "eval.json", eval_json(evaluated, settings, arguments.split));
-  if (result.matrix.has_pairs()) {
-    write(out / "confusion.png", confusion_png(result.matrix, title));
+  if (result.matrix.has_pairs() && can_draw()) {
+    draw(confusion_chart(result.matrix, title), out / "confusion.png");
+    names.push_back((out / "confusion.png").string());
   }
   if (arguments.predictions.empty()) return names;
   write(arguments.predictions, predictions_csv(result));

@@ -88,6 +88,7 @@ ExitCode run(int argc, char** argv) {
   Action action;
   add_train_command(app, action, {argv, argv + argc});
   add_eval_command(app, action, {argv, argv + argc});
+  add_compare_command(app, action);
   add_models_command(app, action);
   add_data_command(app, action);
   add_bench_command(app, action);

@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cluster_arguments.h"
+#include "apps/pictures.h"
 #include "convoy/base/clock.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/monitor/progress.h"
+#include "convoy/plot/plot.h"
 #include "convoy/study/study.h"
+#include "convoy/study/study_chart.h"
 #include "convoy/study/study_report.h"
 
 namespace convoy {
@@ -124,8 +127,14 @@ ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
   if (arguments.as_json) {
     fmt::print("{}\n", results_json(plan, end.results).dump(2));
   } else {
-    fmt::print("\n{}results   {}\n", printable(results_text(plan, end.results)),
+    constexpr std::size_t kWide = 200;
+    const std::size_t width =
+        is_terminal(stdout) ? static_cast<std::size_t>(terminal_width(stdout)) : kWide;
+    fmt::print("\n{}results   {}\n", printable(results_text(plan, end.results, width)),
                printable((plan.folder / "sweep.json").string()));
+  }
+  if (has_study_chart(plan, end.results) && can_draw()) {
+    draw(study_chart(plan, end.results), plan.folder / "sweep.svg");
   }
   return end.code;
 }

@@ -4,7 +4,7 @@
 import re
 import statistics
 
-from svg_chart import COLOURS, Panel, Series, chart
+from panel_chart import COLOURS, Panel, Series, draw as draw_panels
 
 MOST_STALENESS = 32  # of a histogram; what is above counts there
 
@@ -144,4 +144,4 @@ def draw(results, folder):
     groups = {case.group for case in results}
     for name, (needed, panels) in PICTURES.items():
         if needed <= groups:
-            (folder / f"{name}.svg").write_text(chart(panels(results)))
+            draw_panels(panels(results), folder / f"{name}.svg")

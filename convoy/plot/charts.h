@@ -17,7 +17,7 @@
 namespace convoy {
 
 struct ChartAxis {
-  std::string label;
+  std::string label{};
   bool logarithmic = false;
   /// The ends of the axis; an end that is not given follows from the data.
   std::optional<double> low{}, high{};
@@ -25,14 +25,14 @@ struct ChartAxis {
 
 /// The heading of a picture. Both may be empty.
 struct ChartHead {
-  std::string title;
-  std::string note;  // one smaller line below the title
+  std::string title{};
+  std::string note{};  // one smaller line below the title
 };
 
 /// A line through points. Requires: x and y of the same length.
 struct ChartSeries {
-  std::string name;
-  std::vector<double> x, y;
+  std::string name{};
+  std::vector<double> x{}, y{};
   std::vector<double> deviation{};  // of y, drawn as bars if given: as long as y
   bool dashed = false;
   bool dots = false;  // whether every point is marked
@@ -43,13 +43,13 @@ struct ChartSeries {
 /// A vertical line through the whole chart, such as the epoch of the least loss.
 struct ChartMark {
   double x = 0;
-  std::string name;
+  std::string name{};
 };
 
 struct LineChart {
-  ChartHead head;
-  ChartAxis x, y;
-  std::vector<ChartSeries> series;
+  ChartHead head{};
+  ChartAxis x{}, y{};
+  std::vector<ChartSeries> series{};
   std::optional<ChartMark> mark{};
 };
 
@@ -58,32 +58,32 @@ struct LineChart {
 /// the count (left out beyond 30 rows or columns; names are left out where cells are
 /// smaller than letters). Requires: one count per cell.
 struct HeatMap {
-  ChartHead head;
-  std::string row_axis, column_axis;  // what rows and columns are
-  std::vector<std::string> rows, columns;
-  std::vector<std::uint64_t> counts;  // [row][column]
+  ChartHead head{};
+  std::string row_axis{}, column_axis{};  // what rows and columns are
+  std::vector<std::string> rows{}, columns{};
+  std::vector<std::uint64_t> counts{};  // [row][column]
 };
 
 /// Values over a rectangular grid. Requires: x and y are ascending, at least two of each;
 /// one value per pair.
 struct ChartGrid {
-  std::vector<double> x, y;
-  std::vector<double> values;  // [y][x]
+  std::vector<double> x{}, y{};
+  std::vector<double> values{};  // [y][x]
 };
 
 /// A way through the plane, in order: the first point is marked by a ring, the last by a
 /// dot. Requires: x and y of the same length.
 struct ChartPath {
-  std::string name;
-  std::vector<double> x, y;
+  std::string name{};
+  std::vector<double> x{}, y{};
 };
 
 /// Lines of equal value, labelled, over a background of colour.
 struct ContourChart {
-  ChartHead head;
-  ChartAxis x, y;
-  ChartAxis value;  // what the grid's values are; logarithmic: of the levels
-  ChartGrid grid;
+  ChartHead head{};
+  ChartAxis x{}, y{};
+  ChartAxis value{};  // what the grid's values are; logarithmic: of the levels
+  ChartGrid grid{};
   std::vector<ChartPath> paths{};
   std::optional<std::array<double, 2>> minimum{};  // (x, y), marked by a star
   int levels = 12;                                 // about as many lines
@@ -91,14 +91,14 @@ struct ContourChart {
 
 /// A surface in three dimensions, seen from above at an angle.
 struct SurfaceChart {
-  ChartHead head;
-  ChartAxis x, y, value;
-  ChartGrid grid;
+  ChartHead head{};
+  ChartAxis x{}, y{}, value{};
+  ChartGrid grid{};
 };
 
 /// One of the parallel axes. With `ticks`, the values of the lines are indices into it.
 struct ParallelAxis {
-  std::string name;
+  std::string name{};
   std::vector<std::string> ticks{};
   bool logarithmic = false;
 };
@@ -106,9 +106,9 @@ struct ParallelAxis {
 /// One line per run through all axes; its colour is its value on the last axis.
 /// Requires: at least two axes; a line has one value per axis.
 struct ParallelChart {
-  ChartHead head;
-  std::vector<ParallelAxis> axes;
-  std::vector<std::vector<double>> lines;
+  ChartHead head{};
+  std::vector<ParallelAxis> axes{};
+  std::vector<std::vector<double>> lines{};
 };
 
 using Chart = std::variant<LineChart, HeatMap, ContourChart, SurfaceChart, ParallelChart>;

@@ -22,7 +22,8 @@ inline constexpr std::string_view kNoPlots =
 /// Draws a chart as PNG or SVG, by the file's extension, and writes the file completely
 /// or not at all; takes a minute at most. Throws InputError: of kind `usage` for another
 /// extension or for a chart that is too large to draw, of kind `storage` if the file
-/// cannot be written or gnuplot fails, with its last lines. Requires: plot_is_available().
+/// cannot be written or gnuplot fails, with its last lines. Requires:
+/// plot_is_available().
 void draw(const Chart& chart, const std::filesystem::path& file);
 
 }  // namespace convoy

@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/text.h"
-#include "convoy/report/text_width.h"
+#include "convoy/report/text_table.h"
 
 namespace convoy {
 namespace {
 
 using json = nlohmann::ordered_json;
-using TableColumn = std::vector<std::string>;
+using Fields = std::vector<std::string>;
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -29,7 +29,7 @@ std::string number_text(std::optional<double> value) {
   return std::isfinite(*value) ? fmt::format("{}", *value) : std::string("nan");
 }
 
-void add_csv_score(const std::optional<RunScore>& score, TableColumn& fields) {
+void add_csv_score(const std::optional<RunScore>& score, Fields& fields) {
   fields.push_back(score ? number_text(score->loss) : "");
   fields.push_back(score ? number_text(score->accuracy) : "");
 }
@@ -88,16 +88,16 @@ std::string statistic_text(const Statistic& statistic, int digits) {
   return fmt::format("{} ± {:.{}f}", mean, statistic.deviation, digits);
 }
 
-/// The columns of the table, each with its title.
-std::vector<TableColumn> table_columns(const StudyPlan& plan,
-                                       const std::vector<StudyGroup>& groups) {
-  std::vector<TableColumn> columns{{"place"}};
+/// The columns of the table.
+std::vector<TextColumn> table_columns(const StudyPlan& plan,
+                                      const std::vector<StudyGroup>& groups) {
+  std::vector<TextColumn> columns{{.head = "place", .cells = {}}};
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    columns[0].push_back(std::to_string(i + 1));
+    columns[0].cells.push_back(std::to_string(i + 1));
   }
-  const auto add = [&](const std::string& title, const auto& text_of) {
-    columns.push_back({title});
-    for (const StudyGroup& group : groups) columns.back().push_back(text_of(group));
+  const auto add = [&](const std::string& head, const auto& text_of) {
+    columns.push_back({.head = head, .cells = {}});
+    for (const StudyGroup& group : groups) columns.back().cells.push_back(text_of(group));
   };
   for (std::size_t d = 0; d < plan.dimensions.size(); ++d) {
     if (is_repeated(plan.dimensions[d])) continue;
@@ -114,21 +114,8 @@ std::vector<TableColumn> table_columns(const StudyPlan& plan,
                ? fmt::format("stopped after epoch {}", one.epoch)
                : name_of(one.state);
   });
+  columns.back().left = true;
   return columns;
-}
-
-std::string table_text(const std::vector<TableColumn>& columns) {
-  std::string text;
-  for (std::size_t line = 0; line < columns.front().size(); ++line) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string& cell = columns[c][line];
-      const bool last = c + 1 == columns.size();
-      const std::size_t fill = last ? 0 : widest(columns[c]) - display_width(cell) + 2;
-      text += cell + std::string(fill, ' ');
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 /// Quotes a word if a shell would read it in another way.
@@ -146,11 +133,12 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
-std::string results_text(const StudyPlan& plan, const std::vector<RowResult>& results) {
+std::string results_text(const StudyPlan& plan, const std::vector<RowResult>& results,
+                         std::size_t width) {
   const std::vector<StudyGroup> groups = ranked_groups(plan, results);
   const StudyGroup& best = groups.front();
   const bool means = std::ranges::any_of(plan.dimensions, is_repeated);
-  std::string text = table_text(table_columns(plan, groups));
+  std::string text = text_table(table_columns(plan, groups), width);
   text += fmt::format("\nby {} {}{}{}\n", plan.split, choice_name(plan.metric),
                       means ? ", mean ± standard deviation over seeds and folds" : "",
                       plan.split == "test" ? "; there is no validation set" : "");
@@ -160,7 +148,7 @@ std::string results_text(const StudyPlan& plan, const std::vector<RowResult>& re
 }
 
 std::string results_csv(const StudyPlan& plan, const std::vector<RowResult>& results) {
-  TableColumn titles{"run"};
+  Fields titles{"run"};
   titles.insert(titles.end(), plan.dimensions.begin(), plan.dimensions.end());
   for (const char* title :
        {"state", "epoch", "step", "train_loss", "train_accuracy", "val_loss",
@@ -172,7 +160,7 @@ std::string results_csv(const StudyPlan& plan, const std::vector<RowResult>& res
   for (std::size_t i = 0; i < results.size(); ++i) {
     const StudyRow& row = plan.rows[i];
     const RowResult& result = results[i];
-    TableColumn fields{std::to_string(row.run)};
+    Fields fields{std::to_string(row.run)};
     for (const std::string& value : row.values) fields.push_back(csv_field(value));
     fields.push_back(name_of(result.state));
     fields.push_back(std::to_string(result.epoch));

@@ -12,8 +12,10 @@
 
 namespace convoy {
 
-/// One line per run or group of runs, best first, and the best as a command line.
-std::string results_text(const StudyPlan& plan, const std::vector<RowResult>& results);
+/// One line per run or group of runs, best first, for a terminal of that width, and the
+/// best as a command line.
+std::string results_text(const StudyPlan& plan, const std::vector<RowResult>& results,
+                         std::size_t width);
 
 /// One line per row, in the order of the plan, without times.
 std::string results_csv(const StudyPlan& plan, const std::vector<RowResult>& results);

@@ -7,7 +7,7 @@
 
 #include "convoy/system/fma_probe.h"
 #include "tests/apps/small_run.h"
-#include "tests/report/png_pixels.h"
+#include "tests/plot/png_pixels.h"
 
 namespace convoy {
 namespace {
@@ -29,11 +29,11 @@ class CommandLine : public ProgramTest {
 
 TEST_F(CommandLine, HasHelpWithAnExampleForEveryCommand) {
   for (const Arguments& command :
-       {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"models"},
-        Arguments{"data"}, Arguments{"data", "list"}, Arguments{"data", "get"},
-        Arguments{"data", "check"}, Arguments{"data", "partition"}, Arguments{"bench"},
-        Arguments{"bench", "step"}, Arguments{"bench", "loader"},
-        Arguments{"bench", "collective"}}) {
+       {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"compare"},
+        Arguments{"models"}, Arguments{"data"}, Arguments{"data", "list"},
+        Arguments{"data", "get"}, Arguments{"data", "check"},
+        Arguments{"data", "partition"}, Arguments{"bench"}, Arguments{"bench", "step"},
+        Arguments{"bench", "loader"}, Arguments{"bench", "collective"}}) {
     std::string example = "\n  convoy";
     for (const std::string& word : command) example += " " + word;
 

@@ -4,7 +4,7 @@
 
 #include "test_places.h"
 #include "tests/apps/small_run.h"
-#include "tests/report/png_pixels.h"
+#include "tests/plot/png_pixels.h"
 
 namespace convoy {
 namespace {

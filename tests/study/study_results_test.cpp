@@ -96,7 +96,7 @@ TEST(StudyResults, LeaveLossesThatAreNotFiniteOutOfTheMean) {
 TEST(StudyResults, OfASharedRunAreThoseAfterTheRowsEpoch) {
   RunRecord record;
   record.state = RunState::finished;
-  record.evaluations = {{"val", 10, 2, {0.5, 0.8}, {}}, {"val", 20, 4, {0.3, 0.9}, {}}};
+  record.evaluations = {{"val", 10, 2, {0.5, 0.8}}, {"val", 20, 4, {0.3, 0.9}}};
   const RowResult result = result_of({.values = {}, .run = 0, .epoch = 2}, record);
   EXPECT_EQ(result.state, RowState::done);
   EXPECT_EQ(result.val->loss, 0.5);
@@ -106,7 +106,7 @@ TEST(StudyResults, OfASharedRunAreThoseAfterTheRowsEpoch) {
 TEST(StudyResults, OfAHopelessRunAreThoseOfItsRungHoweverFarItCame) {
   RunRecord record;
   record.state = RunState::finished;
-  record.evaluations = {{"test", 10, 1, {0.5, 0.8}, {}}, {"test", 20, 2, {0.3, 0.9}, {}}};
+  record.evaluations = {{"test", 10, 1, {0.5, 0.8}}, {"test", 20, 2, {0.3, 0.9}}};
   const RowResult result = result_of({}, record, /*rung=*/1);
   EXPECT_EQ(result.state, RowState::halved);
   EXPECT_EQ(result.test->loss, 0.5);
@@ -123,7 +123,7 @@ TEST(StudyResults, AsCsvHaveOneLinePerRowAndNoTimes) {
 
 TEST(StudyResults, AsTextTellTheBestCommand) {
   const std::vector<RowResult> results(6, scored(0.25, 0.5));
-  const std::string text = results_text(plan_with_seeds(), results);
+  const std::string text = results_text(plan_with_seeds(), results, 100);
   EXPECT_THAT(text, HasSubstr("0.5000 ± 0.0000"));
   EXPECT_THAT(text, HasSubstr("best      convoy train optimizer.lr=0.1\n"));
   EXPECT_THAT(text, HasSubstr("by test accuracy"));
