@@ -78,13 +78,4 @@ void ConsoleLog::ended(const Outcome& outcome, const std::filesystem::path& fold
   }
 }
 
-void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode) {
-  for (const std::string& text : resumed.warnings) {
-    fmt::print(stderr, "convoy: {}\n", printable(text));
-  }
-  if (mode != ConsoleMode::normal) return;
-  for (const std::string& note : resumed.notes) fmt::print("{}\n", printable(note));
-  std::fflush(stdout);  // before the output of ranks
-}
-
 }  // namespace convoy

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "convoy/monitor/progress.h"
-#include "convoy/run/resume_settings.h"
 #include "convoy/run/run_log.h"
 
 namespace convoy {
@@ -41,8 +40,5 @@ class ConsoleLog final : public RunLog {
   ConsoleOptions options_;
   std::optional<Progress> progress_;
 };
-
-/// Prints which settings a resumed run changes, and warnings to stderr.
-void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode);
 
 }  // namespace convoy

@@ -13,7 +13,6 @@
 #include "convoy/base/text.h"
 #include "convoy/benchmarks/step_bench.h"
 #include "convoy/comm/alone_comm.h"
-#include "convoy/run/resume_settings.h"
 #include "convoy/run/training.h"
 #include "convoy/settings/settings_schema.h"
 #include "convoy/simulate/scaling_prediction.h"
@@ -43,16 +42,9 @@ int workers_of(const Settings& settings) {
          std::max(1, settings.cluster.nnodes);
 }
 
-ConsoleMode mode_of(const SimulateArguments& arguments) {
-  if (arguments.prediction.as_json) return ConsoleMode::json;
-  return arguments.quiet ? ConsoleMode::quiet : ConsoleMode::normal;
-}
-
 ExitCode simulate(const SimulateArguments& arguments,
                   const std::vector<std::string>& command) {
-  const ResumedSettings resumed = resume_settings(arguments.settings);
-  print_resume_notes(resumed, mode_of(arguments));
-  const Settings settings = with_measured_time(resumed.settings);
+  const Settings settings = with_measured_time(arguments.settings.resolve());
   const UpdateSourceFactory make_updates = simulated_updates(workers_of(settings));
   AloneComm alone;
   if (arguments.dry_run) {
@@ -60,7 +52,10 @@ ExitCode simulate(const SimulateArguments& arguments,
                printable(Trainer(settings, alone, make_updates).plan()));
     return ExitCode::done;
   }
-  ConsoleLog console({.mode = mode_of(arguments),
+  const bool as_json = arguments.prediction.as_json;
+  ConsoleLog console({.mode = as_json           ? ConsoleMode::json
+                              : arguments.quiet ? ConsoleMode::quiet
+                                                : ConsoleMode::normal,
                       .terminal_width = drawing_width(current_environment())});
   return run_training(
       settings, alone,

@@ -39,6 +39,15 @@ ConsoleMode mode_of(const TrainArguments& arguments) {
   return arguments.quiet ? ConsoleMode::quiet : ConsoleMode::normal;
 }
 
+void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode) {
+  for (const std::string& text : resumed.warnings) {
+    fmt::print(stderr, "convoy: {}\n", printable(text));
+  }
+  if (mode != ConsoleMode::normal) return;
+  for (const std::string& note : resumed.notes) fmt::print("{}\n", printable(note));
+  std::fflush(stdout);  // before the output of ranks
+}
+
 ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& command) {
   const Environment environment = current_environment();
   const ResumedSettings resumed = settings_of(arguments, environment);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "convoy/base/clock.h"
+#include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/job/cores.h"
 #include "convoy/study/job_count.h"
@@ -99,9 +100,18 @@ class StudyRunner {
     const bool crowded = jobs > static_cast<int>(usable_cores().size());
     if (crowded && plan_.first.cluster.threads == 0) words.push_back("cluster.threads=1");
     words.insert(words.end(),
-                 {"run.dir=" + plan_.folder.string(), fmt::format("run.name={}", run),
-                  "train.resume=auto", fmt::format("train.stop_epoch={}", rung)});
+                 {"run.dir=" + plan_.folder.string(), fmt::format("run.name={}", run)});
+    if (plan_.options.simulate) return words;
+    words.insert(words.end(),
+                 {"train.resume=auto", fmt::format("train.stop_epoch={}", rung)});
     return words;
+  }
+
+  /// A virtual cluster cannot be resumed: its run begins again.
+  void remove_begun(std::size_t run) const {
+    std::error_code error;
+    std::filesystem::remove_all(run_folder(plan_, run), error);
+    if (error) throw storage_error(run_folder(plan_, run), "remove this", error.value());
   }
 
   void make_runs(int rung) {
@@ -110,6 +120,7 @@ class StudyRunner {
     if (!pool_) pool_.emplace(choose_jobs(runs.size()));
     std::vector<PoolTask> tasks;
     for (const std::size_t run : runs) {
+      if (plan_.options.simulate) remove_begun(run);
       tasks.push_back({run, arguments_of(run, rung, pool_->jobs())});
     }
     left_ = tasks.size();

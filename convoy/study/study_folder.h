@@ -7,6 +7,7 @@
 //   sweep.json     the result with times, groups best first    written at the end
 //   sweep.csv      the result row by row, without times, so that it is the same however
 //                  often the study was interrupted
+//   sweep.svg      the chart, which the application draws
 //
 // All files are written atomically. One process at a time works on a study.
 

@@ -233,6 +233,10 @@ class Planner {
     if (question_.options.halving == 1) {
       refuse("sweep.halving", "1", "0 for none, or from 2");
     }
+    if (question_.options.simulate) {
+      refuse("sweep.halving", "with --simulate",
+             "real runs: one on a virtual cluster cannot be stopped and resumed");
+    }
     if (epochs_dimension() != kNone) {
       refuse("train.epochs", "several values with --halving", "runs of equal length");
     }

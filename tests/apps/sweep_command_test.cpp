@@ -145,7 +145,7 @@ TEST_F(Study, StopsHopelessRunsAtRungs) {
   EXPECT_EQ(csv("a"), first);
 }
 
-TEST_F(Study, OnAVirtualClusterCanBeResumedToo) {
+TEST_F(Study, OnAVirtualClusterBeginsABrokenRunAgain) {
   const Arguments more{"--simulate", "-n", "2", "strategy=ps_async",
                        "train.batch_size=8"};
   ASSERT_EQ(convoy(sweep("whole", more)).code, 0);
