@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/checkpoint/resume.h"
 #include "convoy/compare/run_record.h"
 
 namespace convoy {
@@ -62,8 +64,14 @@ std::vector<fs::path> folders_in(const fs::path& path) {
   return folders;
 }
 
+/// It has settings, and is no checkpoint.
+bool has_run(const fs::path& path) {
+  std::error_code ignored;
+  return is_run_folder(path) && fs::is_regular_file(path / kConfigFile, ignored);
+}
+
 void collect(const fs::path& path, int levels, std::vector<fs::path>& runs) {
-  if (is_run_folder(path)) {
+  if (has_run(path)) {
     runs.push_back(path);
     return;
   }

@@ -79,12 +79,6 @@ std::optional<double> RunRecord::images_per_second() const {
   return epochs.back().images_per_second;
 }
 
-bool is_run_folder(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(folder / kConfigFile, ignored) &&
-         !fs::exists(folder / kManifestFile, ignored);
-}
-
 RunRecord read_run_record(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {

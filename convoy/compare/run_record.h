@@ -90,10 +90,6 @@ struct RunRecord {
   std::optional<double> images_per_second() const;
 };
 
-/// Whether a folder looks like the folder of a run: it has a config.yaml, and is no
-/// checkpoint.
-bool is_run_folder(const std::filesystem::path& folder);
-
 /// Reads a run's folder. Whatever is wrong with its files is among the problems; nothing
 /// is thrown for it. Throws a storage error if there is no such folder.
 RunRecord read_run_record(const std::filesystem::path& folder);

@@ -28,12 +28,16 @@ std::string grid_block(const ChartGrid& grid, bool positive) {
 }
 
 ValueRange drawn_range(const ChartGrid& grid, const ChartAxis& value) {
+  const auto can_end = [&](const std::optional<double>& end) {
+    return end && std::isfinite(*end) && (*end > 0 || !value.logarithmic);
+  };
   ValueRange range = value_range(grid.values, value.logarithmic);
-  if (value.low && std::isfinite(*value.low)) range.low = *value.low;
-  if (value.high && std::isfinite(*value.high)) range.high = *value.high;
-  if (!range.is_point() && (range.low > 0 || !value.logarithmic)) return range;
-  const double middle = range.low == 0 ? 1 : std::abs(range.low);
-  return {range.low - middle / 2, range.low + middle / 2 + (range.low == 0 ? 1 : 0)};
+  if (value.logarithmic && range.low <= 0) range = {1, 1};
+  if (can_end(value.low)) range.low = *value.low;
+  if (can_end(value.high)) range.high = *value.high;
+  if (!range.is_point()) return range;
+  const double room = range.low == 0 ? 1 : std::abs(range.low) / 2;
+  return {range.low - room, range.low + room};
 }
 
 std::string plane_commands(const ChartAxis& x, const ChartAxis& y,
