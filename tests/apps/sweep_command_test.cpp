@@ -179,8 +179,9 @@ TEST_F(Study, OfFoldsScoresEveryEpochAsARunOfThatLengthWould) {
   const CommandResult made = convoy(study("kfold", one));
   ASSERT_EQ(made.code, 0) << made.out << made.err;
   const auto losses = [&](const std::string& name) {
+    const json rows = result(name).at("rows");
     std::vector<double> found;
-    for (const json& row : result(name).at("rows")) {
+    for (const json& row : rows) {
       if (row.at("epoch") == 1) found.push_back(row.at("val").at("loss"));
     }
     return found;
