@@ -36,6 +36,8 @@ void add_data_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
 void add_simulate_command(CLI::App& app, Action& action,
                           const std::vector<std::string>& command_line);
+void add_sweep_command(CLI::App& app, Action& action);
+void add_kfold_command(CLI::App& app, Action& action);
 void add_bench_collective(CLI::App& bench_command, Action& action);
 
 }  // namespace convoy

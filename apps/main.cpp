@@ -94,6 +94,8 @@ ExitCode run(int argc, char** argv) {
   add_data_command(app, action);
   add_bench_command(app, action);
   add_simulate_command(app, action, {argv, argv + argc});
+  add_sweep_command(app, action);
+  add_kfold_command(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -59,6 +59,9 @@ void read_times(const JsonObject& summary, RunResult& result) {
   const JsonObject seconds = summary.object("seconds");
   result.total_seconds = seconds.number("total");
   result.training_seconds = seconds.number("training");
+  if (summary.contains("virtual_seconds")) {
+    result.virtual_seconds = summary.number("virtual_seconds");
+  }
   result.images_per_second = summary.number("images_per_second");
   result.step_ms = summary.object("step_ms").number("mean");
 }

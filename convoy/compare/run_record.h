@@ -61,6 +61,7 @@ struct RunResult {
   int epochs = 0;
   std::uint64_t steps = 0;
   double total_seconds = 0, training_seconds = 0;  // of the last process of the run
+  std::optional<double> virtual_seconds{};         // of a run on a virtual cluster
   double images_per_second = 0;                    // while training
   double step_ms = 0;                              // the mean, without the first step
   std::uint64_t bytes_sent = 0;                    // of all ranks together

@@ -26,6 +26,7 @@ namespace convoy {
   constexpr std::string_view enumerators(Type) { return #__VA_ARGS__; }
 
 CONVOY_CHOICE(PartitionChoice, iid, shared, labels, labels_unscaled)
+CONVOY_CHOICE(FoldChoice, order, shuffled, stratified)
 CONVOY_CHOICE(NormalizeChoice, all, channel, fixed)
 CONVOY_CHOICE(PixelChoice, uint8, float32)
 CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate)

@@ -122,6 +122,27 @@ void check_split(const DataSettings& data, const SettingOrigins& origins) {
   }
 }
 
+/// A fold of a training set that is divided in no other way.
+void check_folds(const DataSettings& data, const SettingOrigins& origins) {
+  const auto refuse = [&](const std::string& name, const std::string& found,
+                          const std::string& expected) {
+    throw settings_error({.where = origin(origins, name),
+                          .found = found,
+                          .expected = expected,
+                          .hint = ""});
+  };
+  if (data.folds == 1) refuse("data.folds", "1", "0 for none, or from 2");
+  if (data.fold >= std::max(1, data.folds)) {
+    refuse("data.fold", fmt::format("fold {} of {}", data.fold, data.folds),
+           "a fold from 0, below data.folds");
+  }
+  if (data.folds == 0 || (data.val_fraction == 0 && data.split.empty())) return;
+  refuse("data.folds",
+         fmt::format("{} with {}", data.folds,
+                     data.split.empty() ? "data.val_fraction" : "data.split"),
+         "one way to hold out samples for validation");
+}
+
 void check_schedule(const Settings& settings, const SettingOrigins& origins) {
   const ScheduleSettings& schedule = settings.schedule;
   const auto refuse = [&](const char* name, double found, const std::string& expected) {
@@ -309,6 +330,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_enabled(settings.checkpoint, origins);
   check_normalization(settings.data, origins);
   check_split(settings.data, origins);
+  check_folds(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
   check_averages(settings.train, origins);

@@ -14,6 +14,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/settings/settings_fault.h"
+#include "convoy/settings/settings_value.h"
 #include "convoy/system/file.h"
 
 namespace convoy {
@@ -32,13 +33,17 @@ std::string expected_at(const std::string& name) {
   if (const Setting* setting = find_setting(target(name))) {
     return expected_text(*setting, {});
   }
-  return "a map of settings, such as " + settings_of_group(name).front();
+  const std::vector<std::string> settings = settings_of_group(name);
+  if (settings.empty()) return "a value";
+  return "a map of settings, such as " + settings.front();
 }
 
 /// Walks one document and collects its settings.
 class Collector {
  public:
-  explicit Collector(std::string path) : path_(std::move(path)) {}
+  /// Borrows the names besides the settings.
+  Collector(std::string path, std::span<const std::string> more)
+      : path_(std::move(path)), more_(more) {}
 
   std::vector<SettingAssignment> collect(const YAML::Node& document) {
     if (document.IsNull()) return {};
@@ -79,14 +84,23 @@ class Collector {
 
   void visit(const YAML::Node& node, const std::string& name, const std::string& here,
              int line) {
-    const bool group = !settings_of_group(name).empty();
-    if (!group && !is_choice(name) && !find_setting(name))
+    const bool group = !settings_of_group(name).empty() || has_more_below(name);
+    if (!group && !is_choice(name) && !find_setting(name) && !is_more(name))
       throw unknown_setting(name, here);
     if (node.IsMap() && group) return visit_map(node, name + ".");
     const bool list = node.IsSequence() && is_list(name);
     if (!node.IsScalar() && !list) throw not_a_value(node, name, here);
     refuse_second(lines_, target(name), line, here);
     found_.push_back({name, list ? list_text(node, name, here) : node.Scalar(), here});
+  }
+
+  bool is_more(const std::string& name) const {
+    return std::ranges::find(more_, name) != more_.end();
+  }
+
+  bool has_more_below(const std::string& group) const {
+    return std::ranges::any_of(
+        more_, [&](const std::string& one) { return one.starts_with(group + "."); });
   }
 
   static std::string list_text(const YAML::Node& list, const std::string& name,
@@ -122,6 +136,7 @@ class Collector {
   }
 
   std::string path_;
+  std::span<const std::string> more_;
   std::vector<SettingAssignment> found_;
   std::map<std::string, int> lines_;  // of settings, by dotted name
 };
@@ -185,10 +200,11 @@ YAML::Node parse(const std::string& path, const std::string& text) try {
 
 }  // namespace
 
-std::vector<SettingAssignment> read_settings_file(const std::filesystem::path& path) {
+std::vector<SettingAssignment> read_settings_file(const std::filesystem::path& path,
+                                                  std::span<const std::string> more) {
   const std::string text = read_text(path);
   refuse_bad_utf8(path.string(), text);
-  return Collector(path.string()).collect(parse(path.string(), text));
+  return Collector(path.string(), more).collect(parse(path.string(), text));
 }
 
 }  // namespace convoy

@@ -15,26 +15,12 @@
 #include "convoy/base/text.h"
 #include "convoy/settings/settings_fault.h"
 #include "convoy/settings/settings_file.h"
+#include "convoy/settings/settings_value.h"
 
 namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
-
-SettingAssignment parse_assignment(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0) {
-    const std::string name = text.substr(0, equals);
-    return {name, text.substr(equals + 1), "command line: " + shown(name)};
-  }
-  const bool nameless = equals == 0;
-  throw settings_error({.where = "command line: " + shown(text),
-                        .found = nameless ? "no name before '='" : "no '='",
-                        .expected = "setting=value",
-                        .hint = !nameless && find_setting(text)
-                                    ? "write " + text + "=value"
-                                    : "such as train.epochs=6"});
-}
 
 /// Returns the names of the files <folder>/*.yaml; none if the folder does not exist.
 void add_option_files(const fs::path& folder, std::set<std::string>& names) {
@@ -46,6 +32,13 @@ void add_option_files(const fs::path& folder, std::set<std::string>& names) {
   const bool absent = error == std::errc::no_such_file_or_directory ||
                       error == std::errc::not_a_directory;
   if (error && !absent) throw storage_error(folder, "list this folder", error.value());
+}
+
+std::vector<std::string> files_of(std::string_view group,
+                                  const std::vector<fs::path>& folders) {
+  std::set<std::string> names;
+  for (const fs::path& folder : folders) add_option_files(folder / group, names);
+  return {names.begin(), names.end()};
 }
 
 /// Merges settings; later ones override earlier ones.
@@ -123,7 +116,7 @@ class Resolver {
   }
 
   void refuse_unknown_experiment(const SettingAssignment& choice) const {
-    const std::vector<std::string> names = experiments();
+    const std::vector<std::string> names = files_of(kExperiment, context_.folders);
     if (std::ranges::find(names, choice.value) != names.end()) return;
     throw settings_error({.where = choice.where,
                           .found = shown(choice.value),
@@ -143,23 +136,10 @@ class Resolver {
     return "searched: " + (folders.empty() ? "no folder" : join(folders));
   }
 
-  std::vector<std::string> experiments() const {
-    std::set<std::string> names;
-    for (const fs::path& folder : context_.folders) {
-      add_option_files(folder / kExperiment, names);
-    }
-    return {names.begin(), names.end()};
-  }
-
   /// Requires: `option` is one of the group's, so that it cannot lead out of the folder.
   std::optional<fs::path> option_file(const std::string& group,
                                       const std::string& option) const {
-    for (const fs::path& folder : context_.folders) {
-      const fs::path path = (folder / group / (option + ".yaml")).lexically_normal();
-      std::error_code ignored;  // if it cannot be examined, reading it reports why
-      if (fs::status(path, ignored).type() != fs::file_type::not_found) return path;
-    }
-    return std::nullopt;
+    return find_option_file(group, option, context_.folders);
   }
 
   void refuse_cycle(const fs::path& identity, const fs::path& path,
@@ -198,6 +178,17 @@ std::optional<fs::path> folder_from_environment() {
 
 }  // namespace
 
+std::optional<std::filesystem::path> find_option_file(
+    std::string_view group, const std::string& option,
+    const std::vector<std::filesystem::path>& folders) {
+  for (const fs::path& folder : folders) {
+    const fs::path path = (folder / group / (option + ".yaml")).lexically_normal();
+    std::error_code ignored;  // if it cannot be examined, reading it reports why
+    if (fs::status(path, ignored).type() != fs::file_type::not_found) return path;
+  }
+  return std::nullopt;
+}
+
 Settings resolve_settings(const std::vector<std::string>& assignments,
                           const std::vector<std::filesystem::path>& config_files,
                           const SettingsContext& context) {
@@ -211,6 +202,15 @@ Settings resolve_settings(const std::vector<std::string>& assignments,
     resolver.merge_file(file, "command line: --config");
   resolver.merge(command_line);
   return resolver.finish();
+}
+
+std::vector<std::string> option_names(const std::string& group,
+                                      const SettingsContext& context) {
+  if (group == kExperiment || group == kSweep) return files_of(group, context.folders);
+  const Setting* setting = find_option_setting(group);
+  if (!setting) setting = find_setting(group);
+  const auto* names = setting ? allowed_names(*setting, context.names) : nullptr;
+  return names ? *names : std::vector<std::string>{};
 }
 
 std::vector<std::filesystem::path> config_folders() {

@@ -22,7 +22,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoy/settings/known_names.h"
@@ -46,6 +48,19 @@ struct SettingsContext {
 Settings resolve_settings(const std::vector<std::string>& assignments,
                           const std::vector<std::filesystem::path>& config_files,
                           const SettingsContext& context);
+
+/// The group whose files describe sweeps.
+inline constexpr std::string_view kSweep = "sweep";
+
+/// The file <folder>/<group>/<option>.yaml of the first folder that has one.
+std::optional<std::filesystem::path> find_option_file(
+    std::string_view group, const std::string& option,
+    const std::vector<std::filesystem::path>& folders);
+
+/// The names that a group, such as "model" or "experiment", or a setting may have; none
+/// if it is no choice of names.
+std::vector<std::string> option_names(const std::string& group,
+                                      const SettingsContext& context);
 
 /// Where options are searched: $CONVOY_CONFIGS, ./configs, and configs beside the folder
 /// of the executable. Throws InputError if CONVOY_CONFIGS is not a folder.

@@ -119,15 +119,6 @@ bool is_obeyed(const Setting& setting, Settings& settings) {
                     setting.field(settings));
 }
 
-/// The allowed names, if only names are allowed.
-const std::vector<std::string>* options(const Setting& setting, const KnownNames& names) {
-  if (const auto* list = std::get_if<KnownList>(&setting.rule)) return &(names.**list);
-  Settings defaults;
-  const Field field = setting.field(defaults);
-  const auto* choice = std::get_if<ChoiceField>(&field);
-  return choice ? choice->names : nullptr;
-}
-
 /// Whether names that are registered in code include it. Of a choice, reading decides.
 bool is_option(const Setting& setting, const std::string& value,
                const KnownNames& names) {
@@ -167,7 +158,7 @@ std::string overflow_hint(const Field& field) {
 std::string hint_for(const Setting& setting, const Field& field, const std::string& value,
                      std::errc error, const KnownNames& names) {
   if (error == std::errc::result_out_of_range) return overflow_hint(field);
-  const auto* all = options(setting, names);
+  const auto* all = allowed_names(setting, names);
   return all ? nearest_hint(value, *all) : "";
 }
 
@@ -225,6 +216,15 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
+const std::vector<std::string>* allowed_names(const Setting& setting,
+                                              const KnownNames& names) {
+  if (const auto* list = std::get_if<KnownList>(&setting.rule)) return &(names.**list);
+  Settings defaults;
+  const Field field = setting.field(defaults);
+  const auto* choice = std::get_if<ChoiceField>(&field);
+  return choice ? choice->names : nullptr;
+}
+
 void assign(const Setting& setting, const SettingAssignment& assignment,
             const KnownNames& names, Settings& settings) {
   const Field field = setting.field(settings);
@@ -254,7 +254,7 @@ std::string value_text(const Field& field) {
 }
 
 std::string expected_text(const Setting& setting, const KnownNames& names) {
-  if (const auto* all = options(setting, names); all && !all->empty()) {
+  if (const auto* all = allowed_names(setting, names); all && !all->empty()) {
     return "one of " + join(*all);
   }
   if (std::holds_alternative<KnownList>(setting.rule)) {

@@ -7,16 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "convoy/settings/setting_assignment.h"
 #include "convoy/settings/settings_table.h"
 
 namespace convoy {
-
-/// A setting as written, not yet parsed.
-struct SettingAssignment {
-  std::string name;   // "train.epochs"
-  std::string value;  // "6"
-  std::string where;  // "run.yaml:3: train.epochs"
-};
 
 /// Parses the value into its field. Throws InputError if it is not allowed.
 void assign(const Setting& setting, const SettingAssignment& assignment,
@@ -28,6 +22,10 @@ void check_value(const Setting& setting, const std::string& where, Settings& set
 
 /// Formats the value as text, from which it can be parsed to the same bits.
 std::string value_text(const Field& field);
+
+/// The allowed names, if only names are allowed; else nullptr. Borrows `names`.
+const std::vector<std::string>* allowed_names(const Setting& setting,
+                                              const KnownNames& names);
 
 /// "a whole number from 1".
 std::string expected_text(const Setting& setting, const KnownNames& names);

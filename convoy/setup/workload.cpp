@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
+#include "convoy/loader/folds.h"
 #include "convoy/loader/split_anew.h"
 #include "convoy/models/models.h"
 #include "convoy/setup/parameter_patterns.h"
@@ -90,6 +91,18 @@ Augmentation augmentation_of(AugmentChoice choice) {
       break;
   }
   return Augmentation::none;
+}
+
+FoldBy fold_kind(FoldChoice choice) {
+  switch (choice) {
+    case FoldChoice::shuffled:
+      return FoldBy::shuffled;
+    case FoldChoice::stratified:
+      return FoldBy::stratified;
+    case FoldChoice::order:
+      break;
+  }
+  return FoldBy::order;
 }
 
 Partition partition_kind(PartitionChoice choice) {
@@ -183,9 +196,16 @@ DataPair load_data_pair(const Settings& settings) {
 
 Split split_of(const Settings& settings, const Dataset& train) {
   if (!settings.data.split.empty()) return in_order(split_sizes(settings.data));
-  return split_samples(train.size(), {.train_fraction = settings.data.train_fraction,
-                                      .val_fraction = settings.data.val_fraction,
-                                      .seed = settings.train.seed});
+  Split split =
+      split_samples(train.size(), {.train_fraction = settings.data.train_fraction,
+                                   .val_fraction = settings.data.val_fraction,
+                                   .seed = settings.train.seed});
+  if (settings.data.folds == 0) return split;
+  return split_by_fold(train, split.train,
+                       {.folds = settings.data.folds,
+                        .fold = settings.data.fold,
+                        .by = fold_kind(settings.data.fold_by),
+                        .seed = settings.train.seed});
 }
 
 Parts partition_of(const Settings& settings, const Dataset& train, const Split& samples,
@@ -207,6 +227,7 @@ Settings repeatable(const Settings& settings, std::size_t microbatches) {
   copy.run.name.clear();
   copy.train.resume.clear();
   copy.train.resume_force = false;
+  copy.train.stop_epoch = 0;
   copy.train.microbatches = static_cast<int>(microbatches);
   return copy;
 }

@@ -98,8 +98,10 @@ void TrainingLoop::train_epochs() {
     if (!is_done()) return;
     more = position_.step < parts_.steps_planned() && evaluations_allow_more();
     if (!more && parts_.monitored_split() == "test") outcome_.test = evaluation;
+    // What a checkpoint says is done has its records on disk, whenever a kill comes.
+    if (outputs_.folder != nullptr) outputs_.folder->flush();
     saver_.save_epoch(save_point(), evaluation ? &evaluation->sum : nullptr,
-                      /*is_last=*/!more);
+                      /*is_last=*/!more || is_at_stop());
     more = more && begin_next_epoch();
   }
 }
@@ -120,6 +122,10 @@ bool TrainingLoop::begin_first_epoch() {
 
 bool TrainingLoop::begin_next_epoch() {
   if (position_.epoch >= parts_.settings.train.epochs) return false;
+  if (is_at_stop()) {
+    end_early(ExitCode::stopped, "stopped by train.stop_epoch");
+    return false;
+  }
   position_ = position_.next_epoch();
   epoch_sum_ = {};
   return true;
@@ -291,6 +297,12 @@ bool TrainingLoop::evaluations_allow_more() {
 double TrainingLoop::run_seconds() const {
   const CheckpointState* from = saver_.restored();
   return watch_.seconds() + (from != nullptr ? from->course.seconds : 0);
+}
+
+/// Whether the run is to stop after this epoch, and to be resumed later.
+bool TrainingLoop::is_at_stop() const {
+  const int stop = parts_.settings.train.stop_epoch;
+  return stop > 0 && position_.epoch >= stop;
 }
 
 /// The signal that asks this process to stop, or kTimeIsUp; 0: neither.

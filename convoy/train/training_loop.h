@@ -68,6 +68,7 @@ class TrainingLoop {
   }
   double run_seconds() const;
   std::optional<double> recorded_weight_norm() const;
+  bool is_at_stop() const;
   int stop_signal() const;
   std::string stopped_by(int signal) const;
   void end_early(ExitCode code, const std::string& why);

@@ -30,8 +30,8 @@ class CommandLine : public ProgramTest {
 TEST_F(CommandLine, HasHelpWithAnExampleForEveryCommand) {
   for (const Arguments& command :
        {Arguments{}, Arguments{"train"}, Arguments{"eval"}, Arguments{"compare"},
-        Arguments{"models"}, Arguments{"data"}, Arguments{"data", "list"},
-        Arguments{"data", "get"}, Arguments{"data", "check"},
+        Arguments{"sweep"}, Arguments{"kfold"}, Arguments{"models"}, Arguments{"data"},
+        Arguments{"data", "list"}, Arguments{"data", "get"}, Arguments{"data", "check"},
         Arguments{"data", "partition"}, Arguments{"bench"}, Arguments{"bench", "step"},
         Arguments{"bench", "loader"}, Arguments{"bench", "collective"}}) {
     std::string example = "\n  convoy";

@@ -246,6 +246,19 @@ TEST(SettingsError, ABatchHasAtLeastOneSampleForEachMicrobatch) {
             "  hint:     train.microbatches=4 or train.batch_size=8 is possible");
 }
 
+TEST(SettingsError, FoldsAreAtLeastTwoAndTheOnlyValidationSet) {
+  EXPECT_EQ(message({"data.folds=1"}),
+            "command line: data.folds\n"
+            "  found:    1\n"
+            "  expected: 0 for none, or from 2");
+  EXPECT_THAT(message({"data.folds=5", "data.fold=5"}),
+              AllOf(StartsWith("command line: data.fold\n"), HasSubstr("fold 5 of 5")));
+  EXPECT_THAT(message({"data.folds=5", "data.val_fraction=0.1"}),
+              HasSubstr("5 with data.val_fraction"));
+  EXPECT_THAT(message({"data.folds=5", "data.split=10,0,10"}),
+              HasSubstr("5 with data.split"));
+}
+
 TEST(SettingsError, ARunWithoutCheckpointsHasNoneToUploadOrToSaveInBetween) {
   EXPECT_EQ(message({"checkpoint.enabled=false", "checkpoint.every_steps=5"}),
             "command line: checkpoint.enabled\n"

@@ -63,6 +63,9 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  root: \"\"\n"
             "  train_fraction: 1\n"
             "  val_fraction: 0\n"
+            "  folds: 0\n"
+            "  fold: 0\n"
+            "  fold_by: order\n"
             "  split: []\n"
             "  split_seed: 42\n"
             "  partition: iid\n"
@@ -97,6 +100,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  target_accuracy: 0\n"
             "  min_epochs: 0\n"
             "  max_minutes: 0\n"
+            "  stop_epoch: 0\n"
             "  resume: \"\"\n"
             "  resume_force: false\n"
             "optimizer:\n"
@@ -269,6 +273,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                    .root = "/data",
                    .train_fraction = 0.7,
                    .val_fraction = 0.1,
+                   .fold_by = FoldChoice::stratified,
                    .split_seed = 7,
                    .partition = PartitionChoice::labels,
                    .normalize = NormalizeChoice::fixed,
@@ -296,6 +301,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                     .patience = 3,
                     .min_delta = 0.01,
                     .max_minutes = 0.5,
+                    .stop_epoch = 1,
                     .resume = "runs/a b",
                     .resume_force = true};
   settings.optimizer = {.name = OptimizerChoice::sgd,

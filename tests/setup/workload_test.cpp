@@ -97,6 +97,18 @@ TEST(Workload, SplitsBothHalvesAnew) {
   EXPECT_EQ(&evaluation_set(work, "test").data, &work.data.test);
 }
 
+TEST(Workload, DividesIntoFoldsWhatTheTrainFractionLeaves) {
+  Settings settings = settings_of(PartitionChoice::iid);
+  settings.data.val_fraction = 0;
+  settings.data.train_fraction = 0.5;
+  settings.data.folds = 4;
+  settings.data.fold = 3;
+  const Split split = load_workload(settings).samples;
+
+  EXPECT_EQ(split.validation.size(), 12u);
+  EXPECT_EQ(split.train.size(), 38u);
+}
+
 TEST(Workload, RefusesASplitOfMoreSamplesThanThereAre) {
   Settings settings = plain_settings();
   settings.data.split = {70, 10, 31};
