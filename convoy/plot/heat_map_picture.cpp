@@ -16,7 +16,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kMostCellsWithCounts = 30;
+constexpr std::size_t kMostCellsWithCounts = 30, kMostImageCells = 30'000;
 constexpr double kMostPixels = 8000;  // of a side
 constexpr double kMostCellName = 170, kMostHead = 900, kScaleWidth = 120;
 // Relative width of a text that is rotated by 45 degrees.
@@ -176,8 +176,8 @@ std::string table_commands(const HeatMap& map, const TableLayout& layout) {
   if (map.counts.empty()) return "plot NaN notitle\n";
   std::string commands = data_block("shares", colour_rows(map));
   std::string plot = "plot $shares matrix using 1:2:3 with image";
-  // gnuplot draws pixels, not rectangles, where there are more cells than pixels.
-  if (layout.cell > 2) plot += " pixels";
+  // Cells are rectangles where they are large, or too many for an image in cairo.
+  if (layout.cell > 2 || layout.cells > kMostImageCells) plot += " pixels";
   if (!layout.crowded) {
     commands += data_block("counts", count_rows(map));
     plot += fmt::format(

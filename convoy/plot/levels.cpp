@@ -83,7 +83,7 @@ std::vector<double> nice_levels(const ValueRange& range, int count, bool logarit
 std::vector<double> logarithmic_ticks(const ValueRange& range, std::size_t most) {
   std::vector<double> ticks = round_numbers(range, {1, 2, 5});
   if (ticks.size() > most) ticks = round_numbers(range, {1});
-  if (ticks.size() < 2) return nice_levels(range, 4, true);
+  if (ticks.size() < 2) return nice_levels(range, 4, false);
   return every_nth(ticks, ticks.size() / (most + 1) + 1);
 }
 

@@ -23,7 +23,7 @@ ValueRange value_range(std::span<const double> values, bool positive);
 std::vector<double> nice_levels(const ValueRange& range, int count, bool logarithmic);
 
 /// 1, 2 and 5 times powers of ten in the range, or powers of ten alone, at most `most`;
-/// numbers with two digits if these would be fewer than two. Requires: low above 0.
+/// evenly spaced levels if these would be fewer than two. Requires: low above 0.
 std::vector<double> logarithmic_ticks(const ValueRange& range, std::size_t most);
 
 /// The first of every `n` values. Requires: n above 0.
