@@ -49,7 +49,8 @@ void check_enabled(const CheckpointSettings& checkpoint, const SettingOrigins& o
   if (checkpoint.enabled) return;
   for (const auto& [wanted, name, off] :
        {std::tuple(!checkpoint.upload.empty(), "checkpoint.upload", ""),
-        std::tuple(checkpoint.every_steps > 0, "checkpoint.every_steps", "0")}) {
+        std::tuple(checkpoint.every_steps > 0, "checkpoint.every_steps", "0"),
+        std::tuple(checkpoint.saves_per_epoch > 0, "checkpoint.saves_per_epoch", "0")}) {
     if (!wanted) continue;
     throw settings_error({.where = origin(origins, "checkpoint.enabled"),
                           .found = fmt::format("false, though {} is set", name),

@@ -32,12 +32,14 @@ TEST(PolicyState, IsTheSameAfterWritingAndReading) {
 }
 
 TEST(PolicyState, OfAnEarlierVersionLacksSomeFields) {
-  nlohmann::ordered_json content = to_json(PolicyState{.averaged = 5});
+  PolicyState written{};
+  written.averaged = 5;
+  nlohmann::ordered_json content = to_json(written);
   for (const char* name : {"least_loss", "target", "seconds"}) content.erase(name);
 
   const PolicyState state = policy_state_from_json(JsonObject(content, {.where = "a"}));
 
-  EXPECT_EQ(state, PolicyState{.averaged = 5});
+  EXPECT_EQ(state, written);
 }
 
 TEST(PolicyState, OfSomethingElseIsRefused) {
