@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "apps/study_command.h"
-
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/cluster_arguments.h"
+#include "apps/commands.h"
 #include "apps/pictures.h"
 #include "convoy/base/clock.h"
 #include "convoy/base/printable.h"
@@ -16,10 +16,16 @@
 #include "convoy/plot/plot.h"
 #include "convoy/study/study.h"
 #include "convoy/study/study_chart.h"
+#include "convoy/study/study_question.h"
 #include "convoy/study/study_report.h"
 
 namespace convoy {
 namespace {
+
+struct StudyArguments {
+  SettingArguments settings;
+  bool dry_run = false, as_json = false;
+};
 
 /// One line for the whole study: redrawn on a terminal, elsewhere printed from time to
 /// time.
@@ -67,8 +73,7 @@ class StudyConsole {
   Stopwatch since_shown_;
 };
 
-}  // namespace
-
+/// Adds a flag with a value that sets an option of the study (study_options.h).
 void add_study_option(CLI::App& command, StudyArguments& arguments,
                       const std::string& flag, const std::string& option,
                       const std::string& help) {
@@ -80,6 +85,7 @@ void add_study_option(CLI::App& command, StudyArguments& arguments,
       help + " (" + option + ")");
 }
 
+/// Adds settings, -n, --jobs and the other flags that all studies have.
 void add_study_flags(CLI::App& command, StudyArguments& arguments) {
   add_setting_flags(command, arguments.settings);
   add_cluster_flags(command, arguments.settings);
@@ -109,6 +115,7 @@ void add_study_flags(CLI::App& command, StudyArguments& arguments) {
   command.add_flag("--json", arguments.as_json, "print the result as JSON");
 }
 
+/// Plans the study, makes its runs and prints the result.
 ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
   const StudyPlan plan = plan_study({.kind = kind,
                                      .assignments = arguments.settings.assignments,
@@ -137,6 +144,53 @@ ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
     draw(study_chart(plan, end.results), plan.folder / "sweep.svg");
   }
   return end.code;
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<StudyArguments>();
+  CLI::App* command =
+      app.add_subcommand("sweep", "Train every combination of settings, and compare");
+  command->footer(
+      "Examples:\n"
+      "  convoy sweep experiment=fashion_lenet5 optimizer.lr=0.01,0.05 "
+      "train.seed='range(1,4)'\n"
+      "  convoy sweep model='glob(resnet*)' data=cifar10 train.epochs=2\n"
+      "  convoy sweep --trials 20 optimizer.lr='log_interval(1e-4,1e-1)'\n"
+      "  convoy sweep --halving train.epochs=9 optimizer.momentum=0,0.5,0.9\n"
+      "  convoy sweep sweep=async_delays --simulate    a file under configs/sweep\n\n"
+      "Values: a,b,c  range(start,stop,step)  choice(a,b)  glob(pattern)\n"
+      "        interval(a,b)  log_interval(a,b)  [1,2],[3,4]  'a text, with commas'\n"
+      "The same command resumes what was interrupted. docs/studies.md says more.\n");
+  add_study_flags(*command, *arguments);
+  command->callback([arguments, &action] {
+    action = [arguments] { return make_study(StudyKind::sweep, *arguments); };
+  });
+}
+
+void add_kfold_command(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<StudyArguments>();
+  CLI::App* command = app.add_subcommand(
+      "kfold", "K-fold cross-validation of every combination of settings");
+  command->footer(
+      "Examples:\n"
+      "  convoy kfold experiment=fashion_lenet5 optimizer.lr=0.005,0.01 "
+      "train.batch_size=32,64\n"
+      "  convoy kfold sweep=kfold_fashion_sgd          a file under configs/sweep\n"
+      "  convoy kfold --folds 10 --fold-by stratified model=cnn1\n\n"
+      "The grid is written as in convoy sweep. Each combination is trained once per "
+      "fold,\n"
+      "without it, and scored on it; the score is the mean over the folds.\n"
+      "The same command resumes what was interrupted. docs/studies.md says more.\n");
+  add_study_flags(*command, *arguments);
+  add_study_option(*command, *arguments, "--folds", "sweep.folds", "number of folds (5)");
+  add_study_option(
+      *command, *arguments, "--fold-by", "sweep.fold_by",
+      "order: as samples are; shuffled: by train.seed; stratified: by label");
+  command->callback([arguments, &action] {
+    action = [arguments] { return make_study(StudyKind::kfold, *arguments); };
+  });
 }
 
 }  // namespace convoy

@@ -45,9 +45,7 @@ std::vector<PublishedModel> published_models() {
 }
 
 /// The interpreter that has both libraries.
-fs::path python_with_models() {
-  return bootstrap_folder("torch") / "bin" / "python";
-}
+fs::path python_with_models() { return bootstrap_folder("torch") / "bin" / "python"; }
 
 std::vector<float> read_floats(const fs::path& path) {
   const std::vector<std::byte> bytes = read_bytes(path);
