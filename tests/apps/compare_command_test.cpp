@@ -24,7 +24,7 @@ class CompareCommand : public ProgramTest {
 
 TEST_F(CompareCommand, PutsTrainedRunsBesideEachOther) {
   const Arguments same_bits = {"train.microbatches=2"};
-  train("one", same_bits);
+  train("one", same_bits + Arguments{"strategy=single"});
   train("two", same_bits + Arguments{"-n", "2", "strategy=gather_scatter"});
   make_folders(here() / "runs" / "broken");
   write_atomically(here() / "runs" / "broken" / "config.yaml", "train: 3\n");
