@@ -94,12 +94,13 @@ bool is_after(const JsonObject& record, std::size_t step, bool evaluated) {
 }
 
 /// Opens and locks the folder; returns nothing (-1) if another process holds the lock. On
-/// a file system without locks, no process is excluded.
-Descriptor locked(const std::filesystem::path& path) {
+/// a file system without locks, no process is excluded. `lock`: LOCK_EX, or LOCK_SH, which
+/// several processes may hold.
+Descriptor locked(const std::filesystem::path& path, int lock) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw storage_error(path, "open this folder", errno);
   const bool taken =
-      ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+      ::flock(folder.get(), lock | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return taken ? Descriptor(-1) : std::move(folder);
 }
 
@@ -115,7 +116,7 @@ bool make_new_folder(const std::filesystem::path& path) {
 
 struct RunFolder::Files {
   explicit Files(const std::filesystem::path& path)
-      : lock(locked(path)),
+      : lock(locked(path, LOCK_EX)),
         metrics(path / "metrics.jsonl"),
         log(path / "log.txt"),
         resources(path / "resources.csv") {
@@ -152,7 +153,9 @@ RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string&
   return RunFolder(dir / free_name);
 }
 
-bool RunFolder::is_in_use(const std::filesystem::path& path) { return !locked(path); }
+bool RunFolder::is_in_use(const std::filesystem::path& path) {
+  return !locked(path, LOCK_SH);
+}
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {
   std::error_code error;

@@ -210,7 +210,7 @@ TEST(Delay, OfTheSlowRankIsLongerByItsMillisecondsAlsoAlone) {
     const InjectSettings settings = {.delay = others, .slow_rank = 2, .slow_ms = 60};
 
     EXPECT_DOUBLE_EQ(Delay(settings, 1, 2).seconds(5, 1.5), slow);
-    EXPECT_DOUBLE_EQ(Delay(settings, 1, 1).seconds(5, 1.5), slow - 0.06);
+    EXPECT_NEAR(Delay(settings, 1, 1).seconds(5, 1.5), slow - 0.06, 1e-12);
   }
 }
 
