@@ -94,13 +94,12 @@ bool is_after(const JsonObject& record, std::size_t step, bool evaluated) {
 }
 
 /// Opens and locks the folder; returns nothing (-1) if another process holds the lock. On
-/// a file system without locks, no process is excluded. `lock`: LOCK_EX, or LOCK_SH, which
-/// several processes may hold.
+/// a file system without locks, no process is excluded. `lock`: LOCK_EX, or LOCK_SH,
+/// which several processes may hold.
 Descriptor locked(const std::filesystem::path& path, int lock) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw storage_error(path, "open this folder", errno);
-  const bool taken =
-      ::flock(folder.get(), lock | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool taken = ::flock(folder.get(), lock | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return taken ? Descriptor(-1) : std::move(folder);
 }
 
