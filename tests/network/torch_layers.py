@@ -42,7 +42,7 @@ def middle(layer, channels, features):
     if kind == "linear":
         return nn.Sequential(nn.Flatten(), nn.Linear(features, layer["features"]))
     if kind == "batch norm":
-        return nn.BatchNorm2d(channels)
+        return nn.BatchNorm2d(channels, eps=layer["epsilon"])
     if kind == "max pool":
         if is_even(layer["padding"]):
             return nn.MaxPool2d(layer["kernel"], layer["step"], even(layer["padding"]),

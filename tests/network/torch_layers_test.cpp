@@ -69,8 +69,8 @@ json request_of(const LayerCase& of) {
                     {"size", {adaptive->height, adaptive->width}}});
   } else if (const auto* clip = of.layer.get_if<Clip>()) {
     request.update({{"kind", "clip"}, {"min", clip->min}, {"max", clip->max}});
-  } else if (of.layer.get_if<BatchNorm>() != nullptr) {
-    request["kind"] = "batch norm";
+  } else if (const auto* norm = of.layer.get_if<BatchNorm>()) {
+    request.update({{"kind", "batch norm"}, {"epsilon", norm->epsilon}});
   } else if (of.layer.get_if<Relu>() != nullptr) {
     request["kind"] = "relu";
   } else if (of.layer.get_if<Gelu>() != nullptr) {
