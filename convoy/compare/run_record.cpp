@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ranges>
 
 #include "convoy/base/error.h"
 #include "convoy/base/exit_code.h"
@@ -59,8 +58,9 @@ std::string_view name_of(RunState state) {
 
 std::optional<RunScore> RunRecord::score(std::string_view split) const {
   if (split == "test" && result && result->test) return result->test;
-  const auto last =
-      std::ranges::find(std::views::reverse(evaluations), split, &RunEvaluation::split);
+  const auto last = std::find_if(
+      evaluations.rbegin(), evaluations.rend(),
+      [&](const RunEvaluation& evaluation) { return evaluation.split == split; });
   if (last == evaluations.rend()) return {};
   return last->score;
 }

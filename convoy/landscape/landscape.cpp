@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace convoy {
@@ -39,7 +40,9 @@ std::vector<LandscapePath> paths_of(const Plane& plane,
                                     std::span<const LossSum> scores) {
   std::vector<LandscapePath> paths;
   for (const Trajectory& trajectory : trajectories) {
-    LandscapePath& path = paths.emplace_back(trajectory.name, trajectory.run);
+    LandscapePath& path = paths.emplace_back();
+    path.name = trajectory.name;
+    path.run = trajectory.run;
     for (std::size_t i = 0; i < trajectory.saves.size(); ++i) {
       path.points.push_back({.step = trajectory.saves[i].step,
                              .at = plane.nearest(trajectory.weights[i].values),
@@ -91,7 +94,7 @@ std::optional<Landscape> evaluate_landscape(const LandscapePlan& plan,
   if (!scores) return std::nullopt;
   const std::span<const LossSum> of_saves = std::span(*scores).subspan(on_grid);
   Landscape landscape{.grid = plan.grid,
-                      .scores = {scores->begin(), scores->end() - of_saves.size()},
+                      .scores = {scores->begin(), scores->end() - std::ssize(of_saves)},
                       .paths = paths_of(plan.plane, trajectories, of_saves),
                       .explained = plan.explained,
                       .plane_sha256 = plan.plane.sha256()};
