@@ -404,6 +404,7 @@ INSTANTIATE_TEST_SUITE_P(Any, AsyncJobOfServers, testing::Values(1, 2));
 TEST_F(AsyncJob, GoesOnOnlyWithAsManyWorkers) {
   train_until(7, {.workers = 2});
   settings.train.resume = path().string();
+  settings.cluster.operation_timeout = 1;  // the workers wait for it
 
   expect_error(InputKind::settings,
                {"train.resume", "3 workers and 1 servers", "-n and ps.servers"},
@@ -458,6 +459,7 @@ TEST_F(AsyncJob, GoesOnWithWhatEachServerHad) {
 
 TEST_F(AsyncJob, RefusesToClipWithoutSeeingAllGradients) {
   settings.optimizer.clip_norm = 1;
+  settings.cluster.operation_timeout = 1;  // the worker waits for it
 
   expect_error(InputKind::settings, {"optimizer.clip_norm", "1 with 2 servers"},
                [&] { train({.workers = 1, .servers = 2}); });
