@@ -74,8 +74,7 @@ std::vector<double> nice_levels(const ValueRange& range, int count, bool logarit
   std::vector<double> levels =
       logarithmic ? geometric_levels(range, count) : even_levels(range, count);
   std::ranges::sort(levels);
-  const auto repeated = std::ranges::unique(levels);
-  levels.erase(repeated.begin(), repeated.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   std::erase_if(levels, [&](double v) { return v <= range.low || v >= range.high; });
   return levels;
 }

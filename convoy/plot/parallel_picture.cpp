@@ -70,8 +70,7 @@ class AxisScale {
       return !std::isfinite(v) || (axis_.logarithmic && v <= 0);
     });
     std::ranges::sort(values);
-    const auto repeated = std::ranges::unique(values);
-    values.erase(repeated.begin(), repeated.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
     if (values.size() <= 5) return values;
     std::vector<double> nice = nice_levels(range_, 4, axis_.logarithmic);
     std::erase_if(nice, [&](double v) { return place(v) < 0.06 || place(v) > 0.94; });

@@ -170,8 +170,9 @@ std::string Legend::commands(double left, double top, double width,
   const std::size_t across = columns(width);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const auto& [name, style] = entries_[i];
-    const double x = left + static_cast<double>(i % across) * column_width();
-    const double y = top + (static_cast<double>(i / across) + 0.5) * kLegendRow;
+    const std::size_t row = i / across, column = i % across;
+    const double x = left + static_cast<double>(column) * column_width();
+    const double y = top + (static_cast<double>(row) + 0.5) * kLegendRow;
     commands +=
         sample_commands(style, x, y, picture) + text_commands(name, x + 35, y, picture);
   }

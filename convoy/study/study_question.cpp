@@ -143,8 +143,10 @@ StudyQuestion read_question(const StudyRequest& request, const SettingsContext& 
   StudyQuestion question{.kind = request.kind, .files = request.files};
   Assignments all = given_assignments(request, context, question.file);
   // Options first, since they limit the number of values.
-  std::ranges::stable_partition(
-      all, [](const SettingAssignment& one) { return one.name.starts_with("sweep."); });
+  const auto is_option = [](const SettingAssignment& one) {
+    return one.name.starts_with("sweep.");
+  };
+  std::stable_partition(all.begin(), all.end(), is_option);
   QuestionReader reader(context, question);
   for (const SettingAssignment& one : all) reader.take(one);
   if (question.kind == StudyKind::sweep && question.dimensions.empty()) {
