@@ -44,7 +44,7 @@ void RunPool::run(const std::vector<PoolTask>& tasks, const PoolCallbacks& callb
     callbacks.tick(running_.size());
     wait();
     take_signals();
-    read_output();
+    for (Running& one : running_) read_output(one);
     reap(callbacks);
   }
 }
@@ -86,12 +86,10 @@ void RunPool::take_signals() {
   }
 }
 
-void RunPool::read_output() {
-  for (Running& one : running_) {
-    Child& child = one.child;
-    if (child.out && !one.output.read(Stream::out, child.out.get())) child.out.reset();
-    if (child.err && !one.output.read(Stream::err, child.err.get())) child.err.reset();
-  }
+void RunPool::read_output(Running& of) {
+  Child& child = of.child;
+  if (child.out && !of.output.read(Stream::out, child.out.get())) child.out.reset();
+  if (child.err && !of.output.read(Stream::err, child.err.get())) child.err.reset();
 }
 
 void RunPool::reap(const PoolCallbacks& callbacks) {
@@ -105,7 +103,7 @@ void RunPool::reap(const PoolCallbacks& callbacks) {
 
 void RunPool::end(Running& ended, int status, const PoolCallbacks& callbacks) {
   ::kill(-ended.child.pid, SIGKILL);  // and processes that it may have started
-  read_output();                      // its last lines
+  read_output(ended);                 // its last lines
   ended.output.finish();
   callbacks.ended({.number = ended.number,
                    .code = exit_code_of_status(status),

@@ -72,9 +72,9 @@ class RunPool {
   void start(const PoolTask& task);
   void wait() const;
   void take_signals();
-  void read_output();
+  static void read_output(Running& of);
   void reap(const PoolCallbacks& callbacks);
-  void end(Running& ended, int status, const PoolCallbacks& callbacks);
+  static void end(Running& ended, int status, const PoolCallbacks& callbacks);
   void send_all(int signal) const;
   std::size_t free_slot() const;
 

@@ -66,14 +66,19 @@ void add_folds(StudyQuestion& question) {
   question.dimensions.push_back(fold);
 }
 
+/// Whether evaluations may end a run before its last epoch.
+bool ends_by_evaluations(const TrainSettings& train) {
+  return train.patience > 0 || train.target_accuracy > 0;
+}
+
 /// Whether a run of some epochs is the beginning of a longer one.
 bool begins_alike(const Settings& settings) {
   const TrainSettings& train = settings.train;
   return settings.schedule.name == ScheduleChoice::constant && train.max_steps == 0 &&
-         train.patience == 0 && train.swa_start == 0;
+         train.swa_start == 0 && !ends_by_evaluations(train);
 }
 
-/// A setting of the network and its data that decides whether a run can start.
+/// The settings of model and data that decide whether a run can start.
 Settings workload_settings(const Settings& settings) {
   Settings part;
   part.model = settings.model;
@@ -187,7 +192,7 @@ class Planner {
   /// Only evaluations that give results, unless they decide about the run.
   bool evaluates_seldom(const Settings& settings) const {
     return plan_.kind == StudyKind::kfold && question_.options.halving == 0 &&
-           settings.train.patience == 0 &&
+           !ends_by_evaluations(settings.train) &&
            settings.schedule.name != ScheduleChoice::plateau &&
            !has_fixed(question_, "eval.every_epochs");
   }
