@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,16 +92,6 @@ bool is_after(const JsonObject& record, std::size_t step, bool evaluated) {
   return of > step || (of == step && !evaluated && kind != "step");
 }
 
-/// Opens and locks the folder; returns nothing (-1) if another process holds the lock. On
-/// a file system without locks, no process is excluded. `lock`: LOCK_EX, or LOCK_SH,
-/// which several processes may hold.
-Descriptor locked(const std::filesystem::path& path, int lock) {
-  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw storage_error(path, "open this folder", errno);
-  const bool taken = ::flock(folder.get(), lock | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  return taken ? Descriptor(-1) : std::move(folder);
-}
-
 /// Returns false if something of that name exists. mkdir decides, because checking first
 /// would be a race.
 bool make_new_folder(const std::filesystem::path& path) {
@@ -115,7 +104,7 @@ bool make_new_folder(const std::filesystem::path& path) {
 
 struct RunFolder::Files {
   explicit Files(const std::filesystem::path& path)
-      : lock(locked(path, LOCK_EX)),
+      : lock(lock_folder(path, FolderLock::exclusive)),
         metrics(path / "metrics.jsonl"),
         log(path / "log.txt"),
         resources(path / "resources.csv") {
@@ -153,7 +142,7 @@ RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string&
 }
 
 bool RunFolder::is_in_use(const std::filesystem::path& path) {
-  return !locked(path, LOCK_SH);
+  return !lock_folder(path, FolderLock::shared);
 }
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {

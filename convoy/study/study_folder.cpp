@@ -2,11 +2,8 @@
 
 #include "convoy/study/study_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
@@ -25,10 +22,8 @@ constexpr const char* kPlanFile = "plan.json";
 constexpr std::size_t kMostDifferences = 5;
 
 Descriptor locked_study(const fs::path& path) {
-  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) throw storage_error(path, "open this folder", errno);
-  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-    return folder;
+  Descriptor folder = lock_folder(path, FolderLock::exclusive);
+  if (folder) return folder;
   throw InputError(InputKind::settings,
                    {.where = path,
                     .found = "a study that another process is working on",

@@ -3,6 +3,7 @@
 #include "convoy/system/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -209,6 +210,14 @@ void make_folders(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) throw storage_error(path, "make this folder", error.value());
+}
+
+Descriptor lock_folder(const std::filesystem::path& path, FolderLock lock) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw storage_error(path, "open this folder", errno);
+  const int operation = (lock == FolderLock::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  const bool taken = ::flock(folder.get(), operation) != 0 && errno == EWOULDBLOCK;
+  return taken ? Descriptor() : std::move(folder);
 }
 
 void sync_folder(const std::filesystem::path& path) {

@@ -98,6 +98,14 @@ std::filesystem::path folder_of(const std::filesystem::path& path);
 /// Creates a folder and its parents. An existing folder is not an error.
 void make_folders(const std::filesystem::path& path);
 
+/// A lock of a folder: one process may hold the exclusive one, several the shared one.
+enum class FolderLock { exclusive, shared };
+
+/// Opens and locks a folder until the descriptor is closed; returns nothing (-1) if
+/// another process holds the lock. On a file system without locks, no process is
+/// excluded.
+Descriptor lock_folder(const std::filesystem::path& path, FolderLock lock);
+
 /// Flushes a folder's entries to disk, so that a rename in it survives a power cut.
 void sync_folder(const std::filesystem::path& path);
 
