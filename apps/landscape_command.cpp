@@ -247,7 +247,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  convoy train experiment=fashion_lenet5 run.name=a checkpoint.saves_per_epoch=3\n"
     "  convoy landscape runs/a\n"
-    "  convoy landscape runs/a runs/b --out pictures    the ways of two runs\n"
+    "  convoy landscape runs/a runs/b --out pictures    the trajectories of two runs\n"
     "  convoy landscape -n 2 runs/a --grid 100 --samples 2000\n"
     "  convoy landscape runs/a --directions random --span 0.5\n"
     "Weights between saves are interpolated in the plane; of a model with batch norm, "
@@ -303,8 +303,8 @@ void add_flags(CLI::App& command, LandscapeArguments& arguments) {
 void add_landscape_command(CLI::App& app, Action& action,
                            const std::vector<std::string>& command_line) {
   auto arguments = std::make_shared<LandscapeArguments>();
-  CLI::App* command = app.add_subcommand(
-      "landscape", "Map the loss around the ways that runs took, and draw it");
+  CLI::App* command =
+      app.add_subcommand("landscape", "Loss landscape around the trajectories of runs");
   command->footer(kExamples);
   add_flags(*command, *arguments);
   add_config_flag(*command, arguments->settings);

@@ -102,7 +102,7 @@ void add_study_flags(CLI::App& command, StudyArguments& arguments) {
       [&arguments](std::int64_t factor) {
         arguments.settings.assignments.push_back(fmt::format("sweep.halving={}", factor));
       },
-      "stop hopeless runs early: one of three goes on, or of N with --halving=N "
+      "stop hopeless runs early: one of three continues, or of N with --halving=N "
       "(sweep.halving)");
   command.add_flag_callback(
       "--simulate",

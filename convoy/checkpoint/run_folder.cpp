@@ -2,7 +2,6 @@
 
 #include "convoy/checkpoint/run_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

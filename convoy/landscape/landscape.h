@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Landscape: the loss over a plane of weights, and the ways of runs through it. Start
+// Landscape: the loss over a plane of weights, and the trajectories of runs in it. Start
 // reading here.
 
 #pragma once
@@ -33,7 +33,7 @@ struct PathPoint {
   LossSum score;
 };
 
-/// The way of a run.
+/// The trajectory of a run.
 struct LandscapePath {
   std::string name;
   std::filesystem::path run;

@@ -71,8 +71,8 @@ struct ChartGrid {
   std::vector<double> values{};  // [y][x]
 };
 
-/// A way through the plane, in order: the first point is marked by a ring, the last by a
-/// dot. Requires: x and y of the same length.
+/// A trajectory in the plane, in order: the first point is marked by a ring, the last by
+/// a dot. Requires: x and y of the same length.
 struct ChartPath {
   std::string name{};
   std::vector<double> x{}, y{};

@@ -187,7 +187,7 @@ class StudyRunner {
     return all;
   }
 
-  /// Of the groups that have come to this rung, the best go on. Those that diverged or
+  /// Of the groups that have come to this rung, the best continue. Those that diverged or
   /// failed are left as they are.
   void drop_hopeless(int rung) {
     std::vector<RowResult> scored;
@@ -203,7 +203,7 @@ class StudyRunner {
     for (std::size_t i = kept; i < alive.size(); ++i) {
       for (const std::size_t row : alive[i].rows) rungs_[plan_.rows[row].run] = rung;
     }
-    view_.line(fmt::format("halving   after epoch {}: {} of {} go on", rung, kept,
+    view_.line(fmt::format("halving   after epoch {}: {} of {} continue", rung, kept,
                            alive.size()));
   }
 

@@ -3,9 +3,9 @@
 // run_study: makes the runs of a study that are not complete yet, and writes the result.
 //
 // A run is a child process of this program with train.resume=auto, so that one that was
-// killed goes on from its last checkpoint; one on a virtual cluster begins again. A run
+// killed resumes from its last checkpoint; one on a virtual cluster begins again. A run
 // that fails does not end the others. With halving, runs are stopped at rungs, after
-// epochs / factor^k epochs: of the groups of each rung, one of `factor` goes on.
+// epochs / factor^k epochs: of the groups of each rung, one of `factor` continues.
 
 #pragma once
 

@@ -22,7 +22,7 @@ struct StudyOptions {
   std::uint64_t seed = 1;           // of the random choice
   std::size_t limit = 10'000;       // of runs
   int jobs = 0;                     // runs at a time; 0: measured
-  int halving = 0;                  // 1 of so many goes on after a rung; 0: all
+  int halving = 0;                  // 1 of so many continues after a rung; 0: all
   bool simulate = false;            // on a virtual cluster
   std::optional<BestMetric> score;  // none: checkpoint.best_metric
   int folds = 5;                    // of convoy kfold
