@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trajectory: the weights that a run has saved on its way (checkpoint.saves_per_epoch).
+// Trajectory: the weights that a run has saved (checkpoint.saves_per_epoch).
 
 #pragma once
 

@@ -134,7 +134,7 @@ TEST_F(Study, StopsHopelessRunsAtRungs) {
   const Arguments more{"--halving=2", "train.epochs=4", "train.seed=range(1,3)"};
   const CommandResult made = convoy(sweep("a", more));
   ASSERT_EQ(made.code, 0) << made.out << made.err;
-  EXPECT_THAT(made.out, HasSubstr("halving   after epoch 1: 1 of 2 go on"));
+  EXPECT_THAT(made.out, HasSubstr("halving   after epoch 1: 1 of 2 continue"));
   const json groups = result("a").at("groups");
   EXPECT_EQ(groups.at(0).at("state"), "done");
   EXPECT_EQ(groups.at(1).at("state"), "halved");
