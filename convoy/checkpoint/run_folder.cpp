@@ -103,7 +103,7 @@ bool make_new_folder(const std::filesystem::path& path) {
 
 struct RunFolder::Files {
   explicit Files(const std::filesystem::path& path)
-      : lock(lock_folder(path, FolderLock::exclusive)),
+      : lock(lock_folder(path, LockMode::exclusive)),
         metrics(path / "metrics.jsonl"),
         log(path / "log.txt"),
         resources(path / "resources.csv") {
@@ -141,7 +141,7 @@ RunFolder RunFolder::create(const std::filesystem::path& dir, const std::string&
 }
 
 bool RunFolder::is_in_use(const std::filesystem::path& path) {
-  return !lock_folder(path, FolderLock::shared);
+  return !lock_folder(path, LockMode::shared);
 }
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {

@@ -22,7 +22,7 @@ constexpr const char* kPlanFile = "plan.json";
 constexpr std::size_t kMostDifferences = 5;
 
 Descriptor locked_study(const fs::path& path) {
-  Descriptor folder = lock_folder(path, FolderLock::exclusive);
+  Descriptor folder = lock_folder(path, LockMode::exclusive);
   if (folder) return folder;
   throw InputError(InputKind::settings,
                    {.where = path,

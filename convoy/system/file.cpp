@@ -212,10 +212,10 @@ void make_folders(const std::filesystem::path& path) {
   if (error) throw storage_error(path, "make this folder", error.value());
 }
 
-Descriptor lock_folder(const std::filesystem::path& path, FolderLock lock) {
+Descriptor lock_folder(const std::filesystem::path& path, LockMode mode) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) throw storage_error(path, "open this folder", errno);
-  const int operation = (lock == FolderLock::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  const int operation = (mode == LockMode::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   const bool taken = ::flock(folder.get(), operation) != 0 && errno == EWOULDBLOCK;
   return taken ? Descriptor() : std::move(folder);
 }

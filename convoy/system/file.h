@@ -99,12 +99,12 @@ std::filesystem::path folder_of(const std::filesystem::path& path);
 void make_folders(const std::filesystem::path& path);
 
 /// A lock of a folder: one process may hold the exclusive one, several the shared one.
-enum class FolderLock { exclusive, shared };
+enum class LockMode { exclusive, shared };
 
 /// Opens and locks a folder until the descriptor is closed; returns nothing (-1) if
 /// another process holds the lock. On a file system without locks, no process is
 /// excluded.
-Descriptor lock_folder(const std::filesystem::path& path, FolderLock lock);
+Descriptor lock_folder(const std::filesystem::path& path, LockMode mode);
 
 /// Flushes a folder's entries to disk, so that a rename in it survives a power cut.
 void sync_folder(const std::filesystem::path& path);
