@@ -14,7 +14,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
-#include "convoy/checkpoint/checkpoint.h"
+#include "convoy/compare/run_record.h"
 
 namespace convoy {
 namespace {
@@ -36,28 +36,10 @@ bool names_target(const std::string& argument) {
   return equals == std::string::npos || argument.find('/') < equals;
 }
 
-bool is_there(const fs::path& folder, const char* name) {
-  std::error_code ignored;
-  return fs::exists(folder / name, ignored);
-}
-
-/// Numbers are in the order of their values, before names.
-std::pair<std::size_t, std::string> name_key(const fs::path& path) {
-  const std::string name = path.filename();
-  const bool number = name.find_first_not_of("0123456789") == std::string::npos;
-  return {number ? name.size() : std::string::npos, name};
-}
-
-/// The runs that are directly in a folder.
+/// The runs in a folder of runs; nothing for a run, a checkpoint or anything else.
 std::vector<fs::path> runs_in(const fs::path& folder) {
-  std::vector<fs::path> runs;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const fs::path& path = entry.path();
-    if (is_there(path, kConfigFile) && !is_there(path, kManifestFile))
-      runs.push_back(path);
-  }
-  std::ranges::sort(runs, {}, name_key);
+  std::vector<fs::path> runs = runs_below(folder);
+  if (runs == std::vector{folder}) runs.clear();
   return runs;
 }
 
@@ -148,8 +130,7 @@ EvalTargets eval_targets(const std::string& first,
   std::erase_if(assignments, names_target);
   EvalTargets targets{.names = {}, .several = given.size() > 1};
   for (const std::string& name : given) {
-    const std::vector<fs::path> runs =
-        is_there(name, "checkpoints") ? std::vector<fs::path>() : runs_in(name);
+    const std::vector<fs::path> runs = runs_in(name);
     if (runs.empty()) targets.names.push_back(name);
     for (const fs::path& run : runs) targets.names.push_back(run.string());
     targets.several = targets.several || !runs.empty();

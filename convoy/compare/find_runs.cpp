@@ -83,9 +83,14 @@ void collect(const fs::path& path, int levels, std::vector<fs::path>& runs) {
 
 }  // namespace
 
-std::vector<fs::path> find_runs(const fs::path& path) {
+std::vector<fs::path> runs_below(const fs::path& path) {
   std::vector<fs::path> runs;
   collect(path, kMostLevels, runs);
+  return runs;
+}
+
+std::vector<fs::path> find_runs(const fs::path& path) {
+  std::vector<fs::path> runs = runs_below(path);
   if (!runs.empty()) return runs;
   std::error_code ignored;
   throw InputError(

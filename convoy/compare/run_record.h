@@ -99,8 +99,10 @@ RunRecord read_run_record(const std::filesystem::path& folder);
 std::optional<RunEvaluation> first_reaching(const RunRecord& run, double target);
 
 /// The runs below `path`, in natural order of their names (2 before 10): the folder
-/// itself if it is a run, otherwise the runs in it, at most three levels deep. Throws
-/// InputError if there is none.
+/// itself if it is a run, otherwise the runs in it, at most three levels deep.
+std::vector<std::filesystem::path> runs_below(const std::filesystem::path& path);
+
+/// As runs_below(); throws InputError if there is none.
 std::vector<std::filesystem::path> find_runs(const std::filesystem::path& path);
 
 }  // namespace convoy

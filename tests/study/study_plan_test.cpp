@@ -164,6 +164,13 @@ TEST(StudyPlanOfACrossValidation, SharesNoRunWhoseScheduleSpansIt) {
       kfold_of({"train.epochs=2,4", "schedule=cosine", "sweep.folds=2"}).runs.size(), 4);
 }
 
+TEST(StudyPlanOfACrossValidation, SharesNoRunThatMayEndBeforeItsLastEpoch) {
+  for (const char* early : {"train.target_accuracy=0.9", "train.patience=2"}) {
+    const StudyPlan plan = kfold_of({"train.epochs=2,4", early, "sweep.folds=2"});
+    EXPECT_EQ(plan.runs.size(), 4) << early;
+  }
+}
+
 TEST(StudyPlanOfACrossValidation, RefusesOneFoldAndMoreFoldsThanSamples) {
   expect_error(InputKind::settings, {"sweep.folds", "from 2"},
                [] { kfold_of({"sweep.folds=1"}); });
