@@ -12,7 +12,8 @@ import dataclasses
 COMPUTE_MS = 18
 BATCH = 32
 EXPERIMENT = {"data.partition": "iid", "optimizer.lr": 0.005, "optimizer.momentum": 0.9,
-              "train.epochs": 6}
+              "train.epochs": 6, "inject.delay": 0, "inject.delay_kind": "constant",
+              "ps.compensation": "none", "sim.compute_sigma": 0.1}
 
 WORKERS = (2, 5, 10)
 
@@ -26,25 +27,23 @@ class Case:
     settings: tuple = ()
     published: str = ""
     published_time: str = ""
-    repeated: bool = False  # a row that several seeds have to bear out
     quick: bool = False
 
 
-def case(group, label, workers, published="", published_time="", repeated=False, quick=False,
-         **settings):
+def case(group, label, workers, published="", published_time="", quick=False, **settings):
     """A double underscore in a name stands for the dot."""
     named = tuple((name.replace("__", "."), value) for name, value in settings.items())
-    return Case(group, label, workers, named, published, published_time, repeated, quick)
+    return Case(group, label, workers, named, published, published_time, quick)
 
 
 def by_workers():
-    yield case("workers", "alone", 1, "89.20", "2:56-3:11", repeated=True, quick=True)
+    yield case("workers", "alone", 1, "89.20", "2:56-3:11", quick=True)
     published = {("iid", 2): ("89.0", "1:40"), ("iid", 5): ("88.48", "18:36"),
                  ("iid", 10): ("84.55-86.92", "19:40"), ("labels", 2): ("85.5-86.8", "1:39"),
                  ("labels", 5): ("76.37", "18:51"), ("labels", 10): ("71.43, 10.00", "")}
     for (partition, workers), found in published.items():
-        yield case("workers", partition, workers, *found, repeated=True,
-                   quick=workers != 5, data__partition=partition)
+        yield case("workers", partition, workers, *found, quick=workers != 5,
+                   data__partition=partition)
 
 
 def shared():
@@ -110,8 +109,7 @@ def momentum():
     for workers, row in published.items():
         for value, found in zip((0, 0.5, 0.9, 0.99), row):
             yield case("momentum", f"momentum {value}", workers, found,
-                       "4:02" if workers == 2 else "", repeated=workers != 5,
-                       quick=workers == 2, inject__delay=30, inject__delay_kind="gaussian",
+                       "4:02" if workers == 2 else "", quick=workers == 2, inject__delay=30, inject__delay_kind="gaussian",
                        optimizer__momentum=value)
 
 
@@ -130,32 +128,29 @@ def same_pace():
     """Learning rate / (1 - momentum) stays the same."""
     for workers in (1, 2, 10):
         for value, rate in ((0, 0.05), (0.5, 0.025), (0.9, 0.005), (0.99, 0.0005)):
-            yield case("same_pace", f"momentum {value}, rate {rate}", workers,
-                       repeated=workers == 10, inject__delay=30,
+            yield case("same_pace", f"momentum {value}, rate {rate}", workers, inject__delay=30,
                        inject__delay_kind="gaussian", optimizer__momentum=value,
                        optimizer__lr=rate)
 
 
 def compensation():
-    kinds = ({}, {"ps__compensation": "dc_asgd"}, {"ps__compensation": "dc_asgd_adaptive"})
     for partition, delay in (("iid", 30), ("iid", 90), ("labels", 90)):
-        for kind in kinds:
-            name = kind.get("ps__compensation", "none")
-            yield case("compensation", f"{partition}, {delay} ms, {name}", 10, repeated=True,
-                       data__partition=partition, inject__delay=delay, **kind)
+        for kind in ("none", "dc_asgd", "dc_asgd_adaptive"):
+            yield case("compensation", f"{partition}, {delay} ms, {kind}", 10,
+                       data__partition=partition, inject__delay=delay, ps__compensation=kind)
 
 
 def strength():
     for kind, strengths in (("dc_asgd", (0.04, 0.5, 8)), ("dc_asgd_adaptive", (0.02, 0.2))):
         for value in strengths:
-            yield case("strength", f"iid, 90 ms, {kind}, lambda {value}", 10, repeated=True,
+            yield case("strength", f"iid, 90 ms, {kind}, lambda {value}", 10,
                        data__partition="iid", inject__delay=90, ps__compensation=kind,
                        ps__lambda=value)
 
 
 def scaled_rate():
     for partition in ("iid", "labels"):
-        yield case("scaled_rate", f"{partition}, rate / staleness", 10, repeated=True,
+        yield case("scaled_rate", f"{partition}, rate / staleness", 10,
                    data__partition=partition, inject__delay=30,
                    inject__delay_kind="gaussian", ps__scale_rate="true")
 
@@ -164,8 +159,8 @@ def bound():
     for workers in (2, 10):
         for value in (4, 1, 0):
             yield case("bound", f"labels, worker 0 slower, bound {value}", workers,
-                       repeated=True, data__partition="labels", inject__delay=30,
-                       inject__slow_rank=0, ps__max_staleness=value)
+                       data__partition="labels", inject__delay=30, inject__slow_rank=0,
+                       ps__max_staleness=value)
     for value in (4, 1, 0):
         yield case("bound", f"iid, worker 0 slower, bound {value}", 10,
                    data__partition="iid", inject__delay=30, inject__slow_rank=0,
@@ -182,11 +177,9 @@ def stragglers():
 
 
 def jitter():
-    """0.1 is the experiment's."""
     for sigma in (0, 0.02, 0.1, 0.5):
-        more = {} if sigma == 0.1 else {"sim__compute_sigma": sigma}
         yield case("jitter", f"labels, deviation {sigma} of a batch's time", 10,
-                   repeated=True, data__partition="labels", **more)
+                   data__partition="labels", sim__compute_sigma=sigma)
 
 
 def many():
@@ -201,6 +194,10 @@ def thousand():
     yield case("thousand", "iid, gaussian 30 ms, 1 epoch", 1000, train__epochs=1,
                inject__delay=30, inject__delay_kind="gaussian")
 
+
+# Those that several seeds have to bear out.
+REPEATED = {"workers", "momentum", "same_pace", "compensation", "strength", "scaled_rate", "bound",
+            "jitter"}
 
 GROUPS = {
     "workers": ("Workers and partition, no delay", by_workers),

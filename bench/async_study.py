@@ -4,28 +4,26 @@
 
   bench/async_study.py [--only GROUP,...] [--seeds N] [--jobs N] [--out FOLDER] [--quick]
 
-Runs `convoy simulate experiment=fashion_async` with the settings of async_cases.py and prints
-a table for each group: test accuracy, virtual time, staleness, and where it is asked for
-training accuracy over the last epoch. Rows that several seeds have to bear out are run with three, the others with one;
---seeds N runs all with N. Every run leaves its folder in --out, and is not run again; --report
-runs nothing and prints what is there. With --pictures FOLDER the figures of
-docs/asynchrony.md are drawn as well.
+Runs `convoy sweep --simulate experiment=fashion_async` with the settings of async_cases.py and
+prints a table for each group: test accuracy, virtual time, staleness, and where it is asked
+for training accuracy over the last epoch. Groups that several seeds have to bear out are run
+with three, the others with one; --seeds N runs all with N. The runs of a group are put
+together into as few sweeps as they fill; a sweep that was interrupted resumes with the same
+command. With --pictures FOLDER the figures of docs/asynchrony.md are drawn as well.
 """
 
 import argparse
-import concurrent.futures
 import dataclasses
 import datetime
 import json
+import math
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
-import time
 
 import async_pictures
-from async_cases import EXPERIMENT, GROUPS
+from async_cases import EXPERIMENT, GROUPS, REPEATED
 from compare_step import CONVOY, ROOT, processor
 
 SEEDS = 3
@@ -40,41 +38,53 @@ class Result:
     training: float
     seconds: float  # virtual
     staleness: dict
-    wall_seconds: float
-    computing_seconds: float
     by_epoch: tuple  # test accuracy after each
 
 
 def settings_of(case, seed, options):
-    """In an order of their own and without what the experiment has anyway, so that a run
-    which several groups need has one name."""
-    settings = {**dict(case.settings), "train.seed": seed}
+    """With what the experiment has, so that rows of a group are told apart by the same names."""
+    settings = {**EXPERIMENT, **dict(case.settings), "cluster.nproc_per_node": case.workers,
+                "train.seed": seed}
     if options.quick:
         settings["train.epochs"] = 1
-    return {name: settings[name] for name in sorted(settings)
-            if settings[name] != EXPERIMENT.get(name)}
+    return {name: str(value) for name, value in settings.items()}
 
 
-def name_of(case, settings):
-    return ",".join([f"n={case.workers}", *(f"{name}={value}" for name, value in settings.items())])
+def key_of(settings):
+    return frozenset(settings.items())
 
 
-def command_of(case, settings, options):
-    given = [f"{name}={value}" for name, value in settings.items()]
-    return [options.convoy, "simulate", "--quiet", "experiment=fashion_async", "-n",
-            str(case.workers), *given, "run.tensorboard=false", "run.resources=false",
-            "checkpoint.every_epochs=0", "cluster.threads=1", f"run.dir={options.out}",
-            f"run.name={name_of(case, settings)}"]
+def values_of(name, rows):
+    return list(dict.fromkeys(row.get(name) for row in rows))
 
 
-def finished(folder):
-    """Of a run that came to an end, its own or a divergence: summary, wall time, accuracies."""
-    try:
-        summary = json.loads((folder / "summary.json").read_text())
-        wall = float((folder / "wall_seconds").read_text())
-    except (FileNotFoundError, ValueError):
-        return None
-    return (summary, wall, by_epoch(folder)) if summary["exit"]["code"] in (0, DIVERGED) else None
+def grids_of(rows):
+    """Divides settings of runs into grids: lists of values by name, all of whose combinations
+    are among the rows."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    grid = {name: values_of(name, rows) for name in names}
+    filled = len(rows) == math.prod(len(values) for values in grid.values())
+    if filled and not any(None in values for values in grid.values()):
+        return [grid]
+    ways = [[found for value in grid[name]
+             for found in grids_of([row for row in rows if row.get(name) == value])]
+            for name in names if len(grid[name]) > 1]
+    return min(ways, key=len)
+
+
+def sweep(grid, options):
+    """The rows of one sweep, by their settings."""
+    given = [f"{name}={','.join(values)}" for name, values in grid.items()]
+    ran = subprocess.run([options.convoy, "sweep", "--simulate", "--json",
+                          "experiment=fashion_async", *given, "run.tensorboard=false",
+                          "run.resources=false", "checkpoint.every_epochs=0",
+                          f"run.dir={options.out}", f"sweep.jobs={options.jobs}"],
+                         cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if ran.returncode not in (0, DIVERGED):
+        raise RuntimeError(f"convoy sweep {' '.join(given)}: exit {ran.returncode}")
+    fixed = {name: values[0] for name, values in grid.items() if len(values) == 1}
+    return {key_of({**fixed, **row["values"]}): result_of(pathlib.Path(row["folder"]))
+            for row in json.loads(ran.stdout)["rows"]}
 
 
 def by_epoch(folder):
@@ -82,62 +92,38 @@ def by_epoch(folder):
     return tuple(record["accuracy"] for record in records if record["kind"] == "eval")
 
 
-def run(case, seed, options):
-    settings = settings_of(case, seed, options)
-    folder = options.out / name_of(case, settings)
-    if finished(folder) is None:
-        shutil.rmtree(folder, ignore_errors=True)
-        began = time.monotonic()
-        ran = subprocess.run(command_of(case, settings, options), cwd=ROOT,
-                             capture_output=True, text=True)
-        if ran.returncode not in (0, DIVERGED):
-            raise RuntimeError(f"{folder.name}: exit {ran.returncode}\n{ran.stderr}")
-        (folder / "wall_seconds").write_text(f"{time.monotonic() - began:.3f}\n")
-    return result_of(*finished(folder))
-
-
-def result_of(summary, wall, accuracies):
+def result_of(folder):
+    summary = json.loads((folder / "summary.json").read_text())
     diverged = summary["exit"]["code"] == DIVERGED
     return Result(None if diverged else summary["test"]["accuracy"],
                   None if diverged else summary["train"]["accuracy"],
-                  summary["virtual_seconds"], summary.get("staleness"), wall,
-                  summary.get("computing_seconds"), accuracies)
+                  summary["virtual_seconds"], summary.get("staleness"), by_epoch(folder))
 
 
-def seeds_of(case, options):
+def seeds_of(group, options):
     if options.quick:
         return [1]
-    count = options.seeds or (SEEDS if case.repeated else 1)
+    count = options.seeds or (SEEDS if group in REPEATED else 1)
     return list(range(1, count + 1))
 
 
-def run_all(cases, options):
-    """Results by case, in the order of seeds. First seeds come first, so that a study that is
-    broken off has a number for most rows."""
-    jobs = [(seed, case) for case in cases for seed in seeds_of(case, options)]
-    jobs.sort(key=lambda job: job[0])
-    runs, found = {}, {case: [] for case in cases}
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for seed, case in jobs:
-            name = name_of(case, settings_of(case, seed, options))
-            if name not in runs:
-                runs[name] = pool.submit(run, case, seed, options)
-            found[case].append(runs[name])
-        for done, future in enumerate(runs.values(), 1):
-            future.result()
-            print(f"\r{done}/{len(runs)} runs", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return {case: [future.result() for future in futures] for case, futures in found.items()}
-
-
-def found_already(cases, options):
-    """As run_all, of the runs that are there; cases without any are left out."""
+def run_group(group, cases, options):
+    """Results by case, in the order of seeds."""
+    wanted = {case: [settings_of(case, seed, options) for seed in seeds_of(group, options)]
+              for case in cases}
     found = {}
-    for case in cases:
-        names = [name_of(case, settings_of(case, seed, options)) for seed in range(1, 100)]
-        there = [finished(options.out / name) for name in names]
-        found[case] = [result_of(*each) for each in there if each]
-    return {case: results for case, results in found.items() if results}
+    for grid in grids_of([settings for each in wanted.values() for settings in each]):
+        found |= sweep(grid, options)
+    return {case: [found[key_of(settings)] for settings in each]
+            for case, each in wanted.items()}
+
+
+def run_all(groups, options):
+    results = {}
+    for group in groups:
+        cases = [case for case in GROUPS[group][1]() if case.quick or not options.quick]
+        results |= run_group(group, cases, options) if cases else {}
+    return results
 
 
 def percent(shares):
@@ -202,11 +188,6 @@ def table(group, results):
     yield f"| --- |{' ---: |' * (len(heads) - 1)}"
     for case, found in rows:
         yield f"| {' | '.join(cell(case, found) for cell in cells)} |"
-    if group == "thousand":
-        for case, found in rows:
-            yield (f"\nWall time {found[0].wall_seconds:.1f} s, of which gradients "
-                   f"{found[0].computing_seconds:.1f} s: "
-                   f"{found[0].wall_seconds / found[0].computing_seconds:.2f} times.")
 
 
 def report(groups, results, options):
@@ -230,7 +211,6 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2, help="runs at once, of a thread each")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "runs" / "async_study")
     parser.add_argument("--quick", action="store_true", help="few rows, one epoch")
-    parser.add_argument("--report", action="store_true", help="run nothing: what is there")
     parser.add_argument("--output", type=pathlib.Path, help="file for the tables")
     parser.add_argument("--pictures", type=pathlib.Path, help="folder for the figures")
     parser.add_argument("--convoy", type=pathlib.Path, default=CONVOY)
@@ -244,12 +224,9 @@ def arguments():
 def main():
     options = arguments()
     options.out, options.convoy = options.out.resolve(), options.convoy.resolve()
-    options.out.mkdir(parents=True, exist_ok=True)
     groups = options.only.split(",") if options.only else list(GROUPS)
-    cases = [case for group in groups for case in GROUPS[group][1]()
-             if case.quick or not options.quick]
     try:
-        results = (found_already if options.report else run_all)(cases, options)
+        results = run_all(groups, options)
     except RuntimeError as error:
         sys.exit(f"a run failed: {error}")
     text = "\n".join(report(groups, results, options))

@@ -12,7 +12,6 @@ one line of JSON, with the loss of the last save, by which both sides are compar
 """
 
 import argparse
-import gzip
 import json
 import pathlib
 import sys
@@ -21,21 +20,13 @@ import time
 import numpy
 import torch
 
+from torch_fashion import PerSample, normalized, read_labels
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
 from torch_models import make_model  # noqa: E402
 
-DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 BATCHES = (256, 1024)
 OF_A_LOADER = 1024
-
-
-def read_idx(name, head):
-    with gzip.open(DATA / f"{name}.gz") as file:
-        return numpy.frombuffer(file.read(), numpy.uint8, offset=head)
-
-
-def read_images(half):
-    return read_idx(f"{half}-images-idx3-ubyte", 16).reshape(-1, 28, 28)
 
 
 def read_save(path):
@@ -49,25 +40,6 @@ def read_save(path):
             numbers = numpy.frombuffer(content[end + begin:end + after], "<f4")
             tensors[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
     return tensors
-
-
-class PerSample(torch.utils.data.Dataset):
-    """torchvision's FashionMNIST with ToTensor and Normalize."""
-
-    def __init__(self, images, labels, mean, deviation):
-        self.images, self.labels = torch.from_numpy(images.copy()), labels
-        self.mean, self.deviation = torch.tensor([mean]), torch.tensor([deviation])
-
-    def __len__(self):
-        return len(self.labels)
-
-    def __getitem__(self, index):
-        from PIL import Image
-        image = Image.fromarray(self.images[index].numpy(), mode="L")
-        tensor = torch.from_numpy(numpy.array(image, numpy.uint8, copy=True))
-        tensor = tensor.view(28, 28, 1).permute(2, 0, 1).contiguous().float().div(255)
-        tensor.sub_(self.mean[:, None, None]).div_(self.deviation[:, None, None])
-        return tensor, int(self.labels[index])
 
 
 def loss_of(model, batches, count):
@@ -102,15 +74,10 @@ def seconds_per_point(model, plane, batches, points, count):
 
 def sets_of_batches(options):
     """By batch size, what is gone through at every point."""
-    training = read_images("train").astype(numpy.float64) / 255
-    mean, deviation = training.mean(), training.std()
-    images = read_images("t10k")
-    labels = torch.from_numpy(read_idx("t10k-labels-idx1-ubyte", 8).astype(numpy.int64))
     if options.per_sample:
-        data = PerSample(images, labels, mean, deviation)
-        return {OF_A_LOADER: torch.utils.data.DataLoader(data, batch_size=OF_A_LOADER)}
-    tensor = ((torch.from_numpy(images.copy()).float() / 255 - mean) / deviation)[:, None]
-    return {size: list(zip(tensor.split(size), labels.split(size))) for size in BATCHES}
+        return {OF_A_LOADER: torch.utils.data.DataLoader(PerSample("t10k"), batch_size=OF_A_LOADER)}
+    images, labels = normalized("t10k"), read_labels("t10k")
+    return {size: list(zip(images.split(size), labels.split(size))) for size in BATCHES}
 
 
 def main():
@@ -126,7 +93,7 @@ def main():
     model.load_state_dict(saves[-1])
     plane = plane_of([saves[0], saves[len(saves) // 2], saves[-1]])
     sets = sets_of_batches(options)
-    count = len(read_idx("t10k-labels-idx1-ubyte", 8))
+    count = len(read_labels("t10k"))
     last_loss = loss_of(model, next(iter(sets.values())), count)  # also warms up
     seconds = {size: seconds_per_point(model, plane, batches, options.points, count)
                for size, batches in sets.items()}
