@@ -253,7 +253,9 @@ TEST_F(BadCheckpoint, ThatIsNotThereIsRefused) {
 }
 
 TEST_F(BadCheckpoint, InAFolderWithoutOneIsRefused) {
-  expect_refused(eval(here()), 65, {here().string(), "no checkpoint", "hint:"});
+  const std::filesystem::path empty = here() / "empty";
+  std::filesystem::create_directory(empty);
+  expect_refused(eval(empty), 65, {empty.string(), "no checkpoint", "hint:"});
   expect_refused(eval(run / "config.yaml"), 65, {"no checkpoint"});
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tile of kTile x 16 sums stays in registers while k runs: for each k, one broadcast
-// per row and sixteen numbers of b. GCC keeps an array in registers only if every loop
-// over it is unrolled in full; without the pragmas each multiply-add is followed by a
-// store.
+// per row and sixteen numbers of b. After kChain of them the sums are added to dst, so
+// that roundings do not add up over thousands. GCC keeps an array in registers only if
+// every loop over it is unrolled in full; without the pragmas each multiply-add is
+// followed by a store.
 
 #include "convoy/network/kernels/product.h"
 
@@ -65,46 +66,52 @@ template <int kRows, template <int> class Left>
 HWY_INLINE void product_tile(const Product& p, const float* a, const float* ahead,
                              float* HWY_RESTRICT dst) {
   const D d;
-  V sums[kRows][kVectors];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      sums[i][v] =
-          p.accumulate ? hn::LoadU(d, dst + i * p.dst_row + v * kWidth) : hn::Zero(d);
-    }
-  }
   // Prefetches for a caller that continues with the next sixteen columns.
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) hwy::Prefetch(dst + i * p.dst_row + kPack);
   const auto depth = static_cast<std::size_t>(p.depth);
-  for (int piece = 0; piece < p.pieces; ++piece) {
-    const Left<kRows> left(a + piece * p.a_piece, p);
-    const float* HWY_RESTRICT b = p.b + piece * p.b_piece;
-    const float* next = ahead + piece * p.b_piece;
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < depth; ++k, b += kPack, next += kPack) {
-      hwy::Prefetch(next);
-      V row[kVectors];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
+  bool accumulate = p.accumulate;
+  std::size_t begin = 0;
+  do {
+    const std::size_t end = std::min(begin + kChain, depth);
+    V sums[kRows][kVectors];
 #pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) {
-        const V factor = hn::Set(d, left.at(i, k));
+    for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; ++v) {
-          sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
+      for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(d);
+    }
+    for (int piece = 0; piece < p.pieces; ++piece) {
+      const Left<kRows> left(a + piece * p.a_piece, p);
+      const float* HWY_RESTRICT b = p.b + piece * p.b_piece + begin * kPack;
+      const float* next = ahead + piece * p.b_piece + begin * kPack;
+#pragma GCC unroll 4
+      for (std::size_t k = begin; k < end; ++k, b += kPack, next += kPack) {
+        hwy::Prefetch(next);
+        V row[kVectors];
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + v * kWidth);
+#pragma GCC unroll 16
+        for (int i = 0; i < kRows; ++i) {
+          const V factor = hn::Set(d, left.at(i, k));
+#pragma GCC unroll 4
+          for (int v = 0; v < kVectors; ++v) {
+            sums[i][v] = hn::MulAdd(factor, row[v], sums[i][v]);
+          }
         }
       }
     }
-  }
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[i][v], d, dst + i * p.dst_row + v * kWidth);
+      for (int v = 0; v < kVectors; ++v) {
+        float* to = dst + i * p.dst_row + v * kWidth;
+        hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sums[i][v]) : sums[i][v], d,
+                   to);
+      }
     }
-  }
+    begin = end;
+    accumulate = true;
+  } while (begin < depth);
 }
 
 /// A tile whose last columns must not be written: by way of a buffer.
@@ -208,13 +215,12 @@ HWY_AFTER_NAMESPACE();
 namespace convoy::reference {
 namespace {
 
-/// One row of the product.
-CONVOY_WITH_FMA void product_row(const Product& p, const Tiles& tiles, int i) {
-  float* dst = p.dst + i * p.dst_row;
+/// One row of the product, k from `begin` to `end`.
+CONVOY_WITH_FMA void add_chain(const Product& p, const Tiles& tiles, int i, int begin,
+                               int end) {
   Lanes sums = {};
-  if (p.accumulate) std::copy_n(dst, p.columns, sums);
   for (int piece = 0; piece < p.pieces; ++piece) {
-    for (int k = 0; k < p.depth; ++k) {
+    for (int k = begin; k < end; ++k) {
       const std::size_t left =
           p.a_row > 0 ? i * p.a_row + k * p.a_stride : tiled_index(tiles, i, k, p.depth);
       const float factor = p.a[piece * p.a_piece + left];
@@ -222,7 +228,18 @@ CONVOY_WITH_FMA void product_row(const Product& p, const Tiles& tiles, int i) {
       for (int j = 0; j < kPack; ++j) sums[j] = std::fma(factor, b[j], sums[j]);
     }
   }
-  std::copy_n(sums, p.columns, dst);
+  float* dst = p.dst + i * p.dst_row;
+  for (int j = 0; j < p.columns; ++j) {
+    dst[j] = begin > 0 || p.accumulate ? dst[j] + sums[j] : sums[j];
+  }
+}
+
+void product_row(const Product& p, const Tiles& tiles, int i) {
+  int begin = 0;
+  do {
+    add_chain(p, tiles, i, begin, std::min(begin + kChain, p.depth));
+    begin += kChain;
+  } while (begin < p.depth);
 }
 
 void product(const Product& p) {

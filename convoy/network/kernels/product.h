@@ -10,8 +10,12 @@
 
 namespace convoy {
 
+/// The most values of k that are one chain of fused multiply-adds, which begins at zero;
+/// sums of chains are added in order.
+constexpr int kChain = 256;
+
 /// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns,
-/// and over as many pieces of such operands as there are.
+/// and over as many pieces of such operands as there are: a chain goes through all pieces.
 struct Product {
   const float* a;
   std::size_t a_row = 0;     // 0: a is in tiles; else its rows are this far apart
