@@ -12,6 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
+#include "convoy/compare/run_record.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/landscape/landscape_files.h"
 #include "convoy/plot/plot.h"
@@ -38,6 +39,13 @@ struct LandscapeArguments {
   SettingArguments settings;
 };
 
+/// A run, or the runs of a folder. What is neither is refused where it is read.
+void add_runs(const fs::path& folder, std::vector<fs::path>& runs) {
+  const std::vector<fs::path> found = runs_below(folder);
+  runs.insert(runs.end(), found.begin(), found.end());
+  if (found.empty()) runs.push_back(folder);
+}
+
 /// A word with '=' is a setting, unless a folder has that name.
 void sort_words(LandscapeArguments& arguments) {
   for (const std::string& word : arguments.words) {
@@ -45,7 +53,7 @@ void sort_words(LandscapeArguments& arguments) {
     const bool is_setting =
         word.find('=') != std::string::npos && !fs::exists(word, none);
     if (is_setting) arguments.settings.assignments.push_back(word);
-    if (!is_setting) arguments.runs.emplace_back(word);
+    if (!is_setting) add_runs(word, arguments.runs);
   }
   if (!arguments.runs.empty()) return;
   throw InputError(InputKind::usage, {.where = "convoy landscape",
@@ -248,6 +256,7 @@ constexpr const char* kExamples =
     "  convoy train experiment=fashion_lenet5 run.name=a checkpoint.saves_per_epoch=3\n"
     "  convoy landscape runs/a\n"
     "  convoy landscape runs/a runs/b --out pictures    the trajectories of two runs\n"
+    "  convoy landscape runs/my_sweep --out pictures    those of all runs in a folder\n"
     "  convoy landscape -n 2 runs/a --grid 100 --samples 2000\n"
     "  convoy landscape runs/a --directions random --span 0.5\n"
     "Weights between saves are interpolated in the plane; of a model with batch norm, "
@@ -257,8 +266,9 @@ constexpr const char* kExamples =
 
 void add_flags(CLI::App& command, LandscapeArguments& arguments) {
   command
-      .add_option("runs", arguments.words,
-                  "folders of runs with saved weights, and settings as name=value")
+      .add_option(
+          "runs", arguments.words,
+          "runs with saved weights, or folders of runs, and settings as name=value")
       ->required();
   command
       .add_option("--directions", arguments.directions,

@@ -50,6 +50,15 @@ TEST_F(LandscapeCommand, MapsTheWaysOfRuns) {
   }
 }
 
+TEST_F(LandscapeCommand, TakesAllRunsOfAFolder) {
+  const fs::path a = saving_run("a"), b = saving_run("b", {"optimizer.lr=0.05"});
+  const std::string to = (here() / "out").string();
+
+  const std::string expected = map({a.string(), b.string(), "--out", to});
+
+  EXPECT_EQ(map({a.parent_path().string(), "--out", to}), expected);
+}
+
 TEST_F(LandscapeCommand, FindsTheSameBitsOnAnyNumberOfRanksAndThreads) {
   const std::string run = saving_run("a").string();
   const Arguments common = {run, "--out", (here() / "out").string()};
@@ -77,7 +86,8 @@ TEST_F(LandscapeCommand, RefusesARunWithoutSaves) {
                  {"no saved weights", "checkpoint.saves_per_epoch=3"});
   expect_refused(convoy({"landscape", (here() / "none").string()}), 74,
                  {"none", "No such file"});
-  expect_refused(convoy({"landscape", here().string()}), 65, {"no config.yaml"});
+  expect_refused(convoy({"landscape", (run / "checkpoints").string()}), 65,
+                 {"no config.yaml"});
 }
 
 TEST_F(LandscapeCommand, RefusesRunsOfDifferentModels) {
