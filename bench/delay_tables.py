@@ -15,6 +15,7 @@ import collections
 import datetime
 import json
 import pathlib
+import re
 import statistics
 
 from async_cases import TABLE_2, WORKERS, momentum, slow_momentum
@@ -34,9 +35,11 @@ DEFAULTS = {"inject.delay_kind": "constant", "ps.compensation": "none"}
 def accuracies(folder):
     """Shares by the values of NAMES; a run that diverged is as good as chance."""
     found = collections.defaultdict(list)
-    for row in json.loads((folder / "sweep.json").read_text())["rows"]:
+    study = json.loads((folder / "sweep.json").read_text())
+    given = {**DEFAULTS, **dict(re.findall(r"([a-z_.]+)=(\S+)", study["groups"][0]["command"]))}
+    for row in study["rows"]:
         if row["state"] in ("done", "diverged"):
-            key = tuple(row["values"].get(name, DEFAULTS.get(name)) for name in NAMES)
+            key = tuple({**given, **row["values"]}.get(name) for name in NAMES)
             found[key].append(row["test"]["accuracy"] if row["test"] else 0.1)
     return found
 
@@ -67,8 +70,9 @@ def cell(shares, beside=""):
 
 def table(study, found, kind, partition, known):
     kinds = [each for each in ("none", "dc_asgd") if any(key[-1] == each for key in found)]
+    counts = [workers for workers in WORKERS if any(key[-2] == str(workers) for key in found)]
     heads = [f"{workers} workers{'' if each == 'none' else ', ' + each}"
-             for each in kinds for workers in WORKERS]
+             for each in kinds for workers in counts]
     yield f"| delay | momentum | {' | '.join(heads)} |"
     yield f"| ---: | ---: |{' ---: |' * len(heads)}"
     for delay in DELAYS:
@@ -76,7 +80,7 @@ def table(study, found, kind, partition, known):
             cells = [cell(found.get((kind, partition, delay, value, str(workers), each), []),
                           known.get((study, kind, partition, delay, value, workers), "")
                           if each == "none" else "")
-                     for each in kinds for workers in WORKERS]
+                     for each in kinds for workers in counts]
             yield f"| {delay} ms | {value} | {' | '.join(cells)} |"
 
 
