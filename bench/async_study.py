@@ -73,8 +73,8 @@ def grids_of(rows):
 
 
 def sweep(grid, options):
-    """The rows of one sweep, by their settings."""
-    given = [f"{name}={','.join(values)}" for name, values in grid.items()]
+    """The rows of one sweep, by their settings. A choice is a dimension even if it is of one."""
+    given = [f"{name}=choice({','.join(values)})" for name, values in grid.items()]
     ran = subprocess.run([options.convoy, "sweep", "--simulate", "--json",
                           "experiment=fashion_async", *given, "run.tensorboard=false",
                           "run.resources=false", "checkpoint.every_epochs=0",
@@ -82,8 +82,7 @@ def sweep(grid, options):
                          cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if ran.returncode not in (0, DIVERGED):
         raise RuntimeError(f"convoy sweep {' '.join(given)}: exit {ran.returncode}")
-    fixed = {name: values[0] for name, values in grid.items() if len(values) == 1}
-    return {key_of({**fixed, **row["values"]}): result_of(pathlib.Path(row["folder"]))
+    return {key_of(row["values"]): result_of(pathlib.Path(row["folder"]))
             for row in json.loads(ran.stdout)["rows"]}
 
 
