@@ -15,7 +15,8 @@ namespace convoy {
 constexpr int kChain = 256;
 
 /// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns,
-/// and over as many pieces of such operands as there are: a chain goes through all pieces.
+/// and over as many pieces of such operands as there are: a chain goes through all
+/// pieces.
 struct Product {
   const float* a;
   std::size_t a_row = 0;     // 0: a is in tiles; else its rows are this far apart
