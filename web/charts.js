@@ -6,6 +6,7 @@
 
 const hasCharts = () => typeof echarts !== "undefined";
 const charts = [];  // all of this page, to be redrawn when theme or width change
+const lineCharts = [];  // those of lines, to be refreshed when their data grow
 
 const PALETTE = {
   light: ["#0b62d6", "#c2410c", "#15803d", "#7c3aed", "#be185d", "#0e7490", "#946200", "#52525b"],
@@ -129,6 +130,7 @@ const AXIS_FORMATS = { number: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v))
 function lineChart(spec) {
   const parts = chartCard(spec.id, spec.title, spec.note);
   const chart = { spec, parts, lines: [], zoom: null };
+  lineCharts.push(chart);
   chart.refresh = () => {
     chart.lines = visibleLines(spec);
     if (chart.drawing) chart.drawing.instance && chart.drawing.draw();
