@@ -3,6 +3,8 @@
 #include "convoy/pages/metrics_file.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -144,6 +146,7 @@ class MetricsReader {
   double last_step_ = 0, last_step_ms_ = 0;
 };
 
+/// Adds the record of a line.
 void take_line(std::string_view line, MetricsReader& reader) try {
   if (line.empty() || line.size() > kLongestLine) return;
   reader.take(parse_json(line, {.where = "metrics.jsonl"}));
@@ -151,17 +154,64 @@ void take_line(std::string_view line, MetricsReader& reader) try {
   // read_run_record() says which line is no record.
 }
 
+/// The number after `field` in a line, without reading the line as JSON.
+double number_after(std::string_view line, std::string_view field) {
+  const std::size_t at = line.find(field);
+  if (at == line.npos) return kNone;
+  double value = kNone;
+  std::from_chars(line.data() + at + field.size(), line.data() + line.size(), value);
+  return value;
+}
+
+/// The records of steps, of which there may be millions: only those that are shown are
+/// read as JSON.
+class StepLines {
+ public:
+  void add(std::string_view line) {
+    lines_.push_back(line);
+    losses_.push_back(number_after(line, R"("loss":)"));
+    times_.push_back(number_after(line, R"("step_ms":)"));
+  }
+
+  /// About that many: of equal parts those with the least and the largest loss and time.
+  std::vector<std::string_view> chosen(std::size_t count) const {
+    std::vector<std::size_t> indices;
+    std::ranges::set_union(thinned(losses_, count / 2), thinned(times_, count / 2),
+                           std::back_inserter(indices));
+    if (lines_.size() <= count) return lines_;
+    std::vector<std::string_view> lines;
+    for (const std::size_t i : indices) lines.push_back(lines_[i]);
+    return lines;
+  }
+
+ private:
+  std::vector<std::string_view> lines_;
+  std::vector<double> losses_, times_;
+};
+
+void take_lines(std::string_view text, std::size_t most_steps, const RunCurves& curves,
+                MetricsReader& reader) {
+  StepLines steps;
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos;) {
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (!line.starts_with(R"({"kind":"step")")) {
+      take_line(line, reader);
+    } else if (curves.contains(number_after(line, R"("step":)"))) {
+      steps.add(line);
+    }
+  }
+  for (const std::string_view line : steps.chosen(most_steps)) take_line(line, reader);
+  reader.finish();
+}
+
 }  // namespace
 
-void read_metrics_curves(const std::filesystem::path& path, RunCurves& curves) try {
+void read_metrics_curves(const std::filesystem::path& path, std::size_t most_steps,
+                         RunCurves& curves) try {
   const std::string text = read_text(path, kMostMetricsBytes);
   MetricsReader reader(curves);
-  std::string_view rest = text;
-  for (std::size_t end = 0; (end = rest.find('\n')) != rest.npos;) {
-    take_line(rest.substr(0, end), reader);
-    rest.remove_prefix(end + 1);
-  }
-  reader.finish();
+  take_lines(text, most_steps, curves, reader);
 } catch (const InputError&) {
   // The same: a file that cannot be read is a problem of the run.
 }

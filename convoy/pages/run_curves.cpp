@@ -17,8 +17,8 @@ RunCurves::RunCurves(std::optional<StepRange> steps) : steps_(steps) {
   places_ = {.step = {0}, .epoch = {0}, .seconds = {0}};
 }
 
-void RunCurves::read(const std::filesystem::path& folder) {
-  read_metrics_curves(folder / "metrics.jsonl", *this);
+void RunCurves::read(const std::filesystem::path& folder, std::size_t most_steps) {
+  read_metrics_curves(folder / "metrics.jsonl", most_steps, *this);
   read_resource_curves(folder / "resources.csv", *this);
 }
 

@@ -35,8 +35,9 @@ class RunCurves {
   /// With `steps`, only those.
   explicit RunCurves(std::optional<StepRange> steps = {});
 
-  /// Adds what a run's folder has. What cannot be read is left out.
-  void read(const std::filesystem::path& folder);
+  /// Adds what a run's folder has, of about `most_steps` steps. What cannot be read is
+  /// left out.
+  void read(const std::filesystem::path& folder, std::size_t most_steps);
 
   /// In the order in which they appeared first.
   const std::vector<PageSeries>& series() const { return series_; }
