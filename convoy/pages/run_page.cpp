@@ -96,7 +96,7 @@ void add_if_there(json& page, const char* name, json value) {
 
 json run_page(const RunRecord& run, const std::string& id, const PageOptions& options) {
   RunCurves curves(options.steps);
-  curves.read(run.folder);
+  curves.read(run.folder, options.points);
   json page = {{"id", id},
                {"name", run.name()},
                {"state", name_of(run.state)},

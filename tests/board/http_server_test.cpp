@@ -77,7 +77,8 @@ TEST(HttpServer, AThousandSlowClientsDoNotStopIt) {
   for (int i = 0; i < 1000; ++i) {
     slow.push_back(connect_to_port(echo.port));
     send_text(slow.back(), i % 2 == 0 ? "GET / HTTP/1.1\r\nHost: 127" : "G");
-    if (i % 100 == 99) EXPECT_EQ(ask(echo.port, "GET /").status, 200) << "after " << i;
+    if (i % 100 != 99) continue;
+    EXPECT_EQ(ask(echo.port, "GET /").status, 200) << "after " << i;
   }
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ask(echo.port, "GET /").status, 200);
   EXPECT_LT(watch.seconds(), 20);
