@@ -11,7 +11,7 @@
 #include "apps/commands.h"
 #include "convoy/base/printable.h"
 #include "convoy/board/board.h"
-#include "convoy/board/http_server.h"
+#include "convoy/board/web_server.h"
 #include "convoy/job/token.h"
 #include "convoy/system/host_name.h"
 #include "convoy/system/stop_request.h"
@@ -48,7 +48,7 @@ ExitCode board(const BoardArguments& arguments) {
   const AccessRules rules{
       .host = arguments.host, .port = listener.port, .token = random_token()};
   Board page(arguments.folder, rules);
-  HttpServer server(
+  WebServer server(
       std::move(listener),
       [&page](const HttpRequest& request) { return page.answer(request); }, limits);
   print_address(rules, arguments);

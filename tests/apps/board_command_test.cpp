@@ -18,10 +18,10 @@ struct ServedBoard {
   ServedBoard(const std::filesystem::path& folder, const Arguments& more = {})
       : process(Arguments{"board", "--port", "0"} + more, folder,
                 // Where charts are, the user's home is not that of a test.
-                {.environment = {{"CONVOY_ECHARTS",
-                                  (bootstrap_folder("echarts") /
-                                   "node_modules/echarts/dist/echarts.min.js")
-                                      .string()}}}) {
+                {.environment = {
+                     {"CONVOY_ECHARTS", (bootstrap_folder("echarts") /
+                                         "node_modules/echarts/dist/echarts.min.js")
+                                            .string()}}}) {
     EXPECT_TRUE(process.wait_for_output("Ctrl-C")) << process.err();
     const std::string text = process.out();
     const std::size_t begin = text.find("http://");

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convoy/board/http_server.h"
+#include "convoy/board/web_server.h"
 #include "convoy/system/temporary_folder.h"
 #include "tests/board/http_client.h"
 #include "tests/compare/written_run.h"
@@ -45,7 +45,7 @@ class BoardTest : public testing::Test {
                    [this](const HttpRequest& request) { return board->answer(request); });
     board->runs().wait_for_scan();
   }
-  Answer get(const std::string& path, const std::string& headers = "") const {
+  HttpAnswer get(const std::string& path, const std::string& headers = "") const {
     return ask(port, "GET " + path, headers);
   }
   std::string cookie() const {
@@ -55,13 +55,13 @@ class BoardTest : public testing::Test {
   TemporaryFolder here;
   int port = 0;
   std::optional<Board> board;
-  std::optional<HttpServer> server;
+  std::optional<WebServer> server;
 };
 
 TEST_F(BoardTest, ServesThePageAndTheRuns) {
   finished("a");
   serve();
-  const Answer page = get("/");
+  const HttpAnswer page = get("/");
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.head, AllOf(HasSubstr("Content-Type: text/html"),
                                HasSubstr("X-Content-Type-Options: nosniff"),
@@ -119,7 +119,7 @@ TEST_F(BoardTest, ServesNothingOutsideItsFolder) {
         "/api/run/whole/../../secret.txt", "/api/run/whole%00/../..", "/secret.txt",
         "/api/run/%252e%252e", "/api/run/a", "/api/run/out/runs/whole",
         "/api/page?run=..", "/api/page?run=a"}) {
-    const Answer answer = get(path);
+    const HttpAnswer answer = get(path);
     EXPECT_THAT(answer.status, AnyOf(404, 400, 200)) << path;
     EXPECT_THAT(answer.body, Not(AnyOf(HasSubstr("secret-text"), HasSubstr("root:"))))
         << path;
@@ -143,11 +143,12 @@ TEST_F(BoardTest, ShowsWhatItCanOfHostileRuns) {
   const json answer = json::parse(get("/api/runs").body);
   EXPECT_EQ(answer.at("runs").size(), 6u);
   for (const char* name : {"lines", "deep", "config", "numbers", "empty"}) {
-    const Answer run = get(std::string("/api/run/") + name);
+    const HttpAnswer run = get(std::string("/api/run/") + name);
     EXPECT_EQ(run.status, 200) << name;
     EXPECT_TRUE(json::accept(run.body)) << name;
   }
-  const Answer odd = get("/api/run/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+  const HttpAnswer odd =
+      get("/api/run/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
   EXPECT_EQ(odd.status, 200);
   EXPECT_THAT(odd.head, HasSubstr("Content-Type: application/json"));
   EXPECT_THAT(get("/").body, Not(HasSubstr("alert(1)")));
@@ -181,7 +182,7 @@ TEST_F(BoardTest, NeedsTheTokenWhereOthersReachIt) {
   finished("a");
   serve("0.0.0.0");
   for (const char* path : {"/", "/api/runs", "/api/run/a", "/api/page?run=a", "/x"}) {
-    const Answer answer = get(path);
+    const HttpAnswer answer = get(path);
     EXPECT_EQ(answer.status, 401) << path;
     EXPECT_THAT(answer.body, Not(HasSubstr("\"a\""))) << path;
     EXPECT_EQ(get(path, "Cookie: convoy-board-1=" + kToken + "\r\n").status, 401) << path;
@@ -193,7 +194,7 @@ TEST_F(BoardTest, NeedsTheTokenWhereOthersReachIt) {
 
 TEST_F(BoardTest, TheFirstAddressSetsTheCookieAndIsLeft) {
   serve("0.0.0.0");
-  const Answer answer = get("/?token=" + kToken);
+  const HttpAnswer answer = get("/?token=" + kToken);
   EXPECT_EQ(answer.status, 303);
   EXPECT_THAT(
       answer.head,
@@ -201,7 +202,7 @@ TEST_F(BoardTest, TheFirstAddressSetsTheCookieAndIsLeft) {
             HasSubstr(fmt::format("Set-Cookie: convoy-board-{}={}; Path=/; HttpOnly; "
                                   "SameSite=Strict\r\n",
                                   port, kToken))));
-  const Answer page = get("/", cookie());
+  const HttpAnswer page = get("/", cookie());
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.body, Not(HasSubstr(kToken)));
 }

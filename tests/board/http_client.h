@@ -50,13 +50,14 @@ inline std::string receive_all(const Descriptor& socket) {
   return text;
 }
 
-struct Answer {
+struct HttpAnswer {
   int status = 0;
   std::string head, body;
 };
 
 /// Sends a request with these header lines; without a Host line, that of the port.
-inline Answer ask(int port, const std::string& line, const std::string& headers = "") {
+inline HttpAnswer ask(int port, const std::string& line,
+                      const std::string& headers = "") {
   const Descriptor socket = connect_to_port(port);
   const bool has_host = headers.find("Host:") != std::string::npos;
   send_text(
@@ -64,7 +65,7 @@ inline Answer ask(int port, const std::string& line, const std::string& headers 
       fmt::format("{} HTTP/1.1\r\n{}{}Connection: close\r\n\r\n", line,
                   has_host ? "" : fmt::format("Host: 127.0.0.1:{}\r\n", port), headers));
   const std::string text = receive_all(socket);
-  Answer answer;
+  HttpAnswer answer;
   const std::size_t end = text.find("\r\n\r\n");
   if (text.size() > 12) answer.status = std::stoi("0" + text.substr(9, 3));
   answer.head = text.substr(0, end);

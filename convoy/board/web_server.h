@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HttpServer: serves HTTP by libmicrohttpd, in a few threads that each wait for many
+// WebServer: serves HTTP by libmicrohttpd, in a few threads that each wait for many
 // connections at once. A client that sends or reads slowly delays no other.
 
 #pragma once
@@ -13,17 +13,17 @@
 
 namespace convoy {
 
-class HttpServer {
+class WebServer {
  public:
   /// Serves until it is destroyed. A request with a body of more than a few kilobytes is
   /// refused; an exception of the handler is answered by status 500. Throws InputError of
   /// kind `storage` if the system refuses.
-  HttpServer(Listener listener, HttpHandler handler, const ConnectionLimits& limits = {});
+  WebServer(Listener listener, HttpHandler handler, const ConnectionLimits& limits = {});
 
   /// Closes all connections, and waits for handlers that are running.
-  ~HttpServer();
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
+  ~WebServer();
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
 
   /// Closes connections that take too long. To be called about once per second.
   void close_slow();

@@ -2,7 +2,7 @@
 //
 // The server on real sockets, with clients that do not behave.
 
-#include "convoy/board/http_server.h"
+#include "convoy/board/web_server.h"
 
 #include <gmock/gmock.h>
 
@@ -31,22 +31,22 @@ struct EchoServer {
         limits);
   }
   int port = 0;
-  std::optional<HttpServer> server;
+  std::optional<WebServer> server;
 };
 
-TEST(HttpServer, DecodesPathAndQuery) {
+TEST(WebServer, DecodesPathAndQuery) {
   EchoServer echo;
   EXPECT_EQ(ask(echo.port, "GET /x%20y?a=%31&b=2").body, "GET /x y 1");
 }
 
-TEST(HttpServer, AnswersAFailureWithoutItsReason) {
+TEST(WebServer, AnswersAFailureWithoutItsReason) {
   EchoServer echo;
-  const Answer answer = ask(echo.port, "GET /fail");
+  const HttpAnswer answer = ask(echo.port, "GET /fail");
   EXPECT_EQ(answer.status, 500);
   EXPECT_EQ(answer.body.find("secret"), std::string::npos);
 }
 
-TEST(HttpServer, RefusesLongHeadersAndBodies) {
+TEST(WebServer, RefusesLongHeadersAndBodies) {
   EchoServer echo;
   EXPECT_GE(ask(echo.port, "GET /", "X: " + std::string(100'000, 'x') + "\r\n").status,
             400);
@@ -56,7 +56,7 @@ TEST(HttpServer, RefusesLongHeadersAndBodies) {
   EXPECT_EQ(receive_all(socket).find("200 OK"), std::string::npos);
 }
 
-TEST(HttpServer, AnswersWhatIsNoHttpByAnErrorOrNothing) {
+TEST(WebServer, AnswersWhatIsNoHttpByAnErrorOrNothing) {
   EchoServer echo;
   for (const char* garbage :
        {"\r\n\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02",
@@ -69,7 +69,7 @@ TEST(HttpServer, AnswersWhatIsNoHttpByAnErrorOrNothing) {
   EXPECT_EQ(ask(echo.port, "GET /").status, 200);
 }
 
-TEST(HttpServer, AThousandSlowClientsDoNotStopIt) {
+TEST(WebServer, AThousandSlowClientsDoNotStopIt) {
   reserve_descriptors(2000, "both ends of the connections of a test");
   EchoServer echo;
   std::vector<Descriptor> slow;
@@ -84,7 +84,7 @@ TEST(HttpServer, AThousandSlowClientsDoNotStopIt) {
   EXPECT_LT(watch.seconds(), 20);
 }
 
-TEST(HttpServer, ClientsThatDoNotReadDoNotStopIt) {
+TEST(WebServer, ClientsThatDoNotReadDoNotStopIt) {
   EchoServer echo;
   std::vector<Descriptor> deaf;
   for (int i = 0; i < 200; ++i) {
@@ -94,7 +94,7 @@ TEST(HttpServer, ClientsThatDoNotReadDoNotStopIt) {
   EXPECT_EQ(ask(echo.port, "GET /").status, 200);
 }
 
-TEST(HttpServer, ClosesConnectionsThatTakeTooLong) {
+TEST(WebServer, ClosesConnectionsThatTakeTooLong) {
   EchoServer echo({.request_seconds = 0.2});
   const Descriptor slow = connect_to_port(echo.port);
   send_text(slow, "GET / HT");
@@ -105,7 +105,7 @@ TEST(HttpServer, ClosesConnectionsThatTakeTooLong) {
   EXPECT_LT(watch.seconds(), 5);
 }
 
-TEST(HttpServer, EndsWhileClientsAreConnected) {
+TEST(WebServer, EndsWhileClientsAreConnected) {
   std::vector<Descriptor> clients;
   {
     EchoServer echo;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/board/http_server.h"
+#include "convoy/board/web_server.h"
 
 #include <microhttpd.h>
 #include <netdb.h>
@@ -85,7 +85,7 @@ MHD_Result send(MHD_Connection* connection, const HttpResponse& response) {
 
 }  // namespace
 
-struct HttpServer::Daemon {
+struct WebServer::Daemon {
   Daemon(HttpHandler given, const ConnectionLimits& limits)
       : handler(std::move(given)), table(limits) {}
 
@@ -138,8 +138,8 @@ struct HttpServer::Daemon {
   MHD_Daemon* daemon = nullptr;
 };
 
-HttpServer::HttpServer(Listener listener, HttpHandler handler,
-                       const ConnectionLimits& limits)
+WebServer::WebServer(Listener listener, HttpHandler handler,
+                     const ConnectionLimits& limits)
     : daemon_(std::make_unique<Daemon>(std::move(handler), limits)) {
   // Signals are left to the application's threads.
   sigset_t all, before;
@@ -166,9 +166,9 @@ HttpServer::HttpServer(Listener listener, HttpHandler handler,
   listener.socket.release();  // libmicrohttpd closes it
 }
 
-HttpServer::~HttpServer() { MHD_stop_daemon(daemon_->daemon); }
+WebServer::~WebServer() { MHD_stop_daemon(daemon_->daemon); }
 
-void HttpServer::close_slow() { daemon_->table.close_slow(); }
+void WebServer::close_slow() { daemon_->table.close_slow(); }
 
 std::string http_library() { return std::string("libmicrohttpd ") + MHD_get_version(); }
 
