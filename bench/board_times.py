@@ -109,7 +109,7 @@ def server_times(board, rounds):
 
 def browser_times(board):
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
-    modules = cache / "convoy" / "echarts" / "node_modules"
+    modules = cache / "convoy" / "playwright" / "node_modules"
     made = subprocess.run(["node", ROOT / "bench" / "board_browser.js", modules, board.address],
                           check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(made.stdout)

@@ -77,7 +77,7 @@ TEST_F(BoardCommand, ShowsInABrowserHowARunGrowsAndStopsIt) {
   const ServedBoard board(here());
   const CommandResult browser =
       run_convoy({"node", CONVOY_SOURCE_DIR "/tests/board/live_page.js",
-                  (bootstrap_folder("echarts") / "node_modules").string(), board.address},
+                  (bootstrap_folder("playwright") / "node_modules").string(), board.address},
                  here(), {.program = "/usr/bin/env", .environment = {}});
   EXPECT_EQ(browser.code, 0) << browser.out << browser.err;
   EXPECT_EQ(growing.wait().code, 75) << "stopped, with a checkpoint to resume from";
