@@ -27,6 +27,8 @@ namespace fs = std::filesystem;
 constexpr double kPauseSeconds = 0.7;
 /// A run whose lock another machine may hold is read again after that time.
 constexpr int kLockSeconds = 10;
+/// A run takes long to read from here on.
+constexpr double kLongSeconds = 0.05;
 
 std::string as_text(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -133,8 +135,9 @@ bool RunIndex::is_due(const std::string& id, const std::string& fingerprint) {
   const bool may_have_ended =
       run.entry.find(R"("state":"running")") != std::string::npos &&
       run.since_read.seconds() > kLockSeconds;
-  return (run.fingerprint != fingerprint || may_have_ended) &&
-         (run.fingerprint.empty() || run.since_read.seconds() > 10 * run.read_seconds);
+  const bool rests =
+      run.read_seconds > kLongSeconds && run.since_read.seconds() < 10 * run.read_seconds;
+  return (run.fingerprint != fingerprint || may_have_ended) && !rests;
 }
 
 void RunIndex::read(const std::string& id, const fs::path& folder,
@@ -162,7 +165,7 @@ std::string RunIndex::changes_since(std::uint64_t version) {
   const std::lock_guard lock(mutex_);
   const bool complete = version < first_version_ || version > version_;
   std::vector<std::string> runs;
-  std::size_t reading = 0;
+  std::size_t reading = scans_ == 0 ? 1 : 0;  // at least, before the first look
   for (const auto& [id, run] : runs_) {
     if (run.entry.empty()) ++reading;
     if (!run.entry.empty() && (complete || run.version > version)) {
