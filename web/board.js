@@ -13,6 +13,7 @@ const board = {
   shown: new Map(),     // by id: page data of the runs below the list
   rows: new Map(),      // by id: {row, key}
   version: 0, reading: 0, order: null, filter: "", more: false,
+  comparison: null,     // of the shown runs, if they are several
   generation: 0,        // of what is shown: an answer of an older one is dropped
 };
 
@@ -27,7 +28,7 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // The list.
 
-const scoreOf = (entry, split, what) => number(object(object(entry.scores)[split])[what]);
+const listedScore = (entry, split, what) => number(object(object(entry.scores)[split])[what]);
 
 const LIST_COLUMNS = [
   { head: "Show", cell: tickCell },
@@ -37,9 +38,9 @@ const LIST_COLUMNS = [
   { head: "Data", left: true, sort: (e) => text(e.data), cell: (e) => text(e.data) || "\u2013" },
   { head: "Epoch", sort: (e) => number(e.epoch), cell: (e) => withCommas(e.epoch) },
   { head: "Step", sort: (e) => number(e.step), cell: (e) => withCommas(e.step) },
-  { head: "Training loss", sort: (e) => scoreOf(e, "train", "loss"), cell: (e) => short(scoreOf(e, "train", "loss")) },
-  { head: "Validation", sort: (e) => scoreOf(e, "val", "accuracy"), cell: (e) => percent(scoreOf(e, "val", "accuracy")) },
-  { head: "Test", sort: (e) => scoreOf(e, "test", "accuracy"), cell: (e) => percent(scoreOf(e, "test", "accuracy")) },
+  { head: "Training loss", sort: (e) => listedScore(e, "train", "loss"), cell: (e) => short(listedScore(e, "train", "loss")) },
+  { head: "Validation", sort: (e) => listedScore(e, "val", "accuracy"), cell: (e) => percent(listedScore(e, "val", "accuracy")) },
+  { head: "Test", sort: (e) => listedScore(e, "test", "accuracy"), cell: (e) => percent(listedScore(e, "test", "accuracy")) },
   { head: "Time", sort: (e) => number(e.training_seconds), cell: (e) => duration(e.training_seconds) },
   { head: "Images/s", sort: (e) => number(e.images_per_second),
     cell: (e) => (isNumber(e.images_per_second) ? withCommas(Math.round(e.images_per_second)) : "\u2013") },
@@ -204,6 +205,7 @@ function runsPath(ids, query = "") {
 
 async function fetchRuns(ids, query) {
   const answer = await getJson(runsPath(ids, query));
+  if (answer.comparison && ids.length === board.ticked.size) board.comparison = answer.comparison;
   return (Array.isArray(answer.runs) ? answer.runs : [answer]).map(object);
 }
 
@@ -241,7 +243,7 @@ function buildSections() {
   forgetCharts();
   const runs = [...board.shown.values()];
   const sections = (runs.length === 0 ? [] : runs.length === 1 ? runSections(runs[0])
-    : [...comparisonSections(runs), parallelSection(runs)]).filter(Boolean);
+    : [...comparisonSections({ runs, comparison: board.comparison, sweep: null }), parallelSection(runs)]).filter(Boolean);
   board.place.replaceChildren(...(runs.length === 1 ? [el("h2", { class: "shown-run" }, text(runs[0].id))] : []), ...sections);
   fillNavigation([board.listSection, ...sections]);
 }
@@ -304,8 +306,8 @@ function parallelAxes(entries) {
   const axes = [...names].filter((name) => new Set(entries.map((entry) => valueOf(entry, name))).size > 1)
     .map((name) => ({ name, value: (entry) => valueOf(entry, name) }));
   for (const [split, label] of [["val", "validation accuracy"], ["test", "test accuracy"]]) {
-    if (entries.some((entry) => scoreOf(entry, split, "accuracy") !== null)) {
-      axes.push({ name: label, value: (entry) => scoreOf(entry, split, "accuracy"), score: true });
+    if (entries.some((entry) => listedScore(entry, split, "accuracy") !== null)) {
+      axes.push({ name: label, value: (entry) => listedScore(entry, split, "accuracy"), score: true });
     }
   }
   return axes;
@@ -330,7 +332,7 @@ function parallelSection(runs) {
   if (entries.length < 3 || axes.length < 2 || !hasCharts()) return null;
   const parts = chartCard("parallel", "Settings and scores", "A line is a run; a darker line has the better score.");
   parts.plot.classList.add("tall");
-  startDrawing(parts, () => parallelOption(entries, axes), "Settings and scores of " + entries.length + " runs");
+  startDrawing(parts, () => listedParallelOption(entries, axes), "Settings and scores of " + entries.length + " runs");
   const columns = [{ head: "Run", rowHead: true, sort: (e) => e.id, cell: (e) => e.id },
     ...axes.map((axis) => ({ head: axis.name, sort: (e) => axis.value(e),
                              cell: (e) => (axis.score ? percent(axis.value(e)) : String(axis.value(e))) }))];
@@ -338,7 +340,7 @@ function parallelSection(runs) {
   return section("sweep", "Settings and scores", parts.card);
 }
 
-function parallelOption(entries, axes) {
+function listedParallelOption(entries, axes) {
   const look = colours();
   const last = axes[axes.length - 1];
   const scores = entries.map((entry) => (last.score ? last.value(entry) : null)).filter(isNumber);

@@ -9,6 +9,7 @@
 
 #include "convoy/base/printable.h"
 #include "convoy/board/lock_holder.h"
+#include "convoy/compare/comparison_report.h"
 #include "convoy/pages/page.h"
 #include "convoy/pages/run_page.h"
 #include "convoy/settings/settings_schema.h"
@@ -51,6 +52,13 @@ json setting_defaults() {
     defaults[info.name] = info.default_text;
   }
   return defaults;
+}
+
+/// Without the runs' folders, which say where this machine has them.
+json comparison_of(std::vector<RunRecord> records) {
+  json object = comparison_json(compare_runs(std::move(records)));
+  for (json& run : object["runs"]) run.erase("folder");
+  return object;
 }
 
 HttpResponse no_run(const std::string& id) {
@@ -146,11 +154,15 @@ HttpResponse Board::several(const HttpRequest& request) {
   PageOptions options = options_of(request);
   options.brief = true;
   json data = empty_page();
+  std::vector<RunRecord> records;
   const auto [first, last] = request.query.equal_range("run");
-  for (auto each = first; each != last && data["runs"].size() < kMostCompared; ++each) {
+  for (auto each = first; each != last && records.size() < kMostCompared; ++each) {
     const std::optional<RunRecord> record = runs_.find(each->second);
-    if (record) data["runs"].push_back(run_page(*record, each->second, options));
+    if (!record) continue;
+    data["runs"].push_back(run_page(*record, each->second, options));
+    records.push_back(*record);
   }
+  if (records.size() > 1) data["comparison"] = comparison_of(std::move(records));
   return {.body = page_text(data)};
 }
 
