@@ -31,6 +31,8 @@ void add_eval_command(CLI::App& app, Action& action,
 void add_landscape_command(CLI::App& app, Action& action,
                            const std::vector<std::string>& command_line);
 void add_compare_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
+void add_board_command(CLI::App& app, Action& action);
 void add_models_command(CLI::App& app, Action& action);
 void add_data_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);

@@ -90,6 +90,8 @@ ExitCode run(int argc, char** argv) {
   add_eval_command(app, action, {argv, argv + argc});
   add_landscape_command(app, action, {argv, argv + argc});
   add_compare_command(app, action);
+  add_report_command(app, action);
+  add_board_command(app, action);
   add_models_command(app, action);
   add_data_command(app, action);
   add_bench_command(app, action);

@@ -185,6 +185,7 @@ TEST(IncludeRules, KeepLibrariesInTheirFolders) {
       {"immintrin", "convoy/network/kernels"},
       {"gloo/", "convoy/comm"},
       {"google/protobuf", "convoy/events"},
+      {"microhttpd", "convoy/board"},
       {"convoy/events/tensorboard.pb", "convoy/events"},
       {"convoy/events/messages", "convoy/events"}};
   for_each_line(

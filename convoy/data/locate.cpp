@@ -8,6 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/system/user_cache.h"
 
 namespace convoy {
 namespace {
@@ -20,14 +21,6 @@ constexpr const char* kSystemFolder = "/usr/share/datasets";
 fs::path environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-fs::path user_cache() {
-  // The XDG base directory specification says that relative paths are ignored.
-  const fs::path cache = environment("XDG_CACHE_HOME");
-  if (cache.is_absolute()) return cache;
-  const fs::path home = environment("HOME");
-  return home.empty() ? home : home / ".cache";
 }
 
 /// The dataset's own subfolder is searched first: MNIST and Fashion-MNIST have the same

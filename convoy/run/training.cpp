@@ -9,10 +9,12 @@
 #include <ctime>
 #include <memory>
 
+#include "convoy/base/error.h"
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/resume.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/comm/planned_comm.h"
+#include "convoy/compare/logbook.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
@@ -92,13 +94,24 @@ std::shared_ptr<Uploads> start_uploads(const Settings& settings, const TrainingV
   return uploads;
 }
 
-/// Waits for uploads in progress. A run that is trained and saved has succeeded, uploaded
-/// or not. Returns what was not uploaded; "" if everything was.
-std::string finish_uploads(Uploads& uploads, RunFolder& folder, Progress* progress) {
-  std::string failure = uploads.finish();
-  log_uploads(uploads, folder, progress);
-  if (!failure.empty()) folder.log(failure);
-  return failure;
+/// Waits for uploads in progress, and uploads the records. A run that is trained and
+/// saved has succeeded, uploaded or not. Returns where everything is; nothing without
+/// uploads.
+RunUploads finish_uploads(Uploads* uploads, RunFolder& folder, Progress* progress) {
+  if (uploads == nullptr) return {};
+  folder.flush();
+  RunUploads result{.place = uploads->place(), .failure = uploads->finish(folder.path())};
+  log_uploads(*uploads, folder, progress);
+  if (!result.failure.empty()) folder.log(result.failure);
+  return result;
+}
+
+/// A run has succeeded even if its entry cannot be written.
+void write_logbook(const Settings& settings, RunFolder& folder, const RunUploads& uploads,
+                   RunLog& log) try {
+  if (settings.run.logbook) append_to_logbook(folder.path(), uploads);
+} catch (const InputError& error) {
+  log.warn(fmt::format("the run has no entry in the log book: {}", error.what()));
 }
 
 void log_outcome(const Outcome& outcome, RunFolder& folder) {
@@ -118,10 +131,10 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
   const std::shared_ptr<Uploads> uploads =
       start_uploads(settings, view, trainer, folder, progress);
   const Outcome outcome = trainer.train(&folder, progress, stop, view.command_line);
-  const std::string failure =
-      uploads ? finish_uploads(*uploads, folder, progress) : std::string();
-  if (!failure.empty()) view.log.warn(failure);
   log_outcome(outcome, folder);
+  const RunUploads uploaded = finish_uploads(uploads.get(), folder, progress);
+  if (!uploaded.failure.empty()) view.log.warn(uploaded.failure);
+  write_logbook(settings, folder, uploaded, view.log);
   view.log.ended(outcome, folder.path());
   return outcome.code;
 }

@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "convoy/base/base64.h"
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
 #include "convoy/s3/md5.h"

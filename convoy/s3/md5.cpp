@@ -2,22 +2,12 @@
 
 #include "convoy/s3/md5.h"
 
-#include <openssl/evp.h>
-
 namespace convoy {
 
 Md5Digest md5(std::span<const std::byte> bytes) {
   Digest digest(DigestKind::md5);
   digest.add(bytes);
   return digest.finish();
-}
-
-std::string base64(std::span<const std::byte> bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                  reinterpret_cast<const unsigned char*>(bytes.data()),
-                  static_cast<int>(bytes.size()));
-  return text;
 }
 
 }  // namespace convoy

@@ -42,4 +42,10 @@ class AppendFile {
   Stopwatch last_write_;
 };
 
+/// Appends a piece to a file to which several processes append: complete or not at all,
+/// under a lock of the file. A new file begins with `head`. Throws a storage error, also
+/// if another process holds the lock for longer than `seconds`.
+void append_locked(const std::filesystem::path& path, std::string_view head,
+                   std::string_view piece, double seconds = 10);
+
 }  // namespace convoy

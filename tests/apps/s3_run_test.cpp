@@ -52,6 +52,17 @@ TEST_F(S3Run, IsThereWhenItIsDone) {
   EXPECT_TRUE(has("a/checkpoints/last.json"));
   EXPECT_TRUE(has("a/checkpoints/best.json"));
   EXPECT_TRUE(has("a/checkpoints/00000006/optimizer.safetensors"));
+  for (const char* file :
+       {"config.yaml", "metrics.jsonl", "summary.json", "resources.csv", "log.txt"}) {
+    EXPECT_TRUE(has(std::string("a/") + file)) << file;
+    EXPECT_THAT(result.out,
+                HasSubstr(fmt::format("uploaded s3://models/runs/a/{}\n", file)));
+  }
+  EXPECT_THAT(result.out, HasSubstr("uploaded s3://models/runs/a/events.out.tfevents."));
+  EXPECT_EQ(read_text(server.stored("runs/a/metrics.jsonl")),
+            read_text(here() / "runs" / "a" / "metrics.jsonl"));
+  EXPECT_THAT(read_text(here() / "runs" / "logbook.md"),
+              HasSubstr("| uploaded to | `s3://models/runs/a/checkpoints/0000000"));
   for (const std::string& file : all_below(here())) {
     if (!fs::is_regular_file(here() / file)) continue;
     EXPECT_THAT(read_text(here() / file), Not(HasSubstr("S3RVER"))) << file;
@@ -106,7 +117,9 @@ TEST_F(S3Run, IsTrainedAndSavedAlthoughUploadsFail) {
   EXPECT_EQ(result.code, 0) << "trained and saved: " << result.err;
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("not all checkpoints are at s3://models/runs/a"),
-                    HasSubstr("are complete")));
+                    HasSubstr("are complete"),
+                    HasSubstr("not all records are at s3://models/runs/a")));
+  EXPECT_THAT(read_text(here() / "runs" / "logbook.md"), HasSubstr("| not uploaded |"));
   EXPECT_LT(watch.seconds(), 30) << "a deadline of 10 s";
   EXPECT_FALSE(has("a/checkpoints/last.json"));
   EXPECT_EQ(convoy({"eval", (here() / "runs" / "a").string()}).code, 0);

@@ -50,6 +50,7 @@ TEST_F(Study, MakesARunPerCombinationAndRanksThem) {
   EXPECT_EQ(found.at("groups").size(), 2);
   EXPECT_EQ(found.at("groups").at(0).at("accuracy").at("count"), 2);
   EXPECT_TRUE(fs::exists(here() / "runs" / "a" / "3" / "config.yaml"));
+  EXPECT_FALSE(fs::exists(here() / "runs" / "a" / "logbook.md"));
   EXPECT_THAT(made.out, HasSubstr("place"));
   EXPECT_THAT(made.out, HasSubstr("best      convoy train "));
 }

@@ -13,8 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAreArray;
 
 class TrainCommand : public ProgramTest {};
@@ -57,6 +59,24 @@ TEST_F(TrainCommand, RecordsEveryStepEpochAndEvaluation) {
   }
   const std::vector<std::string> epoch{"step", "step", "step", "epoch", "eval"};
   EXPECT_EQ(kinds, epoch + epoch);
+}
+
+TEST_F(TrainCommand, AddsAnEntryToTheLogBookUnlessToldNotTo) {
+  train("a", {"data.val_fraction=0.2"});
+  train("b", {"run.logbook=false"});
+  train("c");
+
+  const std::string book = read_text(here() / "runs" / "logbook.md");
+  EXPECT_THAT(book, AllOf(HasSubstr("## `a`\n"), Not(HasSubstr("## `b`\n")),
+                          HasSubstr("## `c`\n"), HasSubstr("| validation, best |"),
+                          HasSubstr("| best checkpoint | `a/checkpoints/0")));
+}
+
+TEST_F(TrainCommand, EndsWellWithoutALogBookThatCannotBeWritten) {
+  fs::create_directories(here() / "runs" / "logbook.md");
+  const CommandResult result = convoy(small_training("a"));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("the run has no entry in the log book"));
 }
 
 TEST_F(TrainCommand, SummarisesWhatCameOut) {

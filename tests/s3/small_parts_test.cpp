@@ -4,6 +4,7 @@
 #include "convoy/remote_checkpoints/manifest.h"
 #include "convoy/s3/error.h"
 #include "convoy/s3/etag.h"
+#include "convoy/base/base64.h"
 #include "convoy/s3/md5.h"
 #include "convoy/s3/xml.h"
 #include "tests/base/expect_error.h"

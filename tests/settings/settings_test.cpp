@@ -198,7 +198,8 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  name: \"\"\n"
             "  tensorboard: true\n"
             "  histograms: 0\n"
-            "  resources: true\n");
+            "  resources: true\n"
+            "  logbook: true\n");
 }
 
 TEST(SettingsYaml, OfTheDefaultsGivesTheDefaults) {

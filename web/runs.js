@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of several runs.
+
+function comparisonSections(runs) {
+  return [];
+}
