@@ -217,8 +217,16 @@ function marksOf(chart, look) {
   return [{ type: "line", data: [], silent: true, markLine: {
     silent: true, symbol: "none", animation: false,
     lineStyle: { color: look.text, type: "dotted", width: 1 },
-    label: { color: look.text, fontSize: 11, position: "insideEndTop", formatter: (p) => p.data.label2 },
-    data: marks.map((mark) => ({ xAxis: mark.x, label2: mark.name })) } }];
+    label: { color: look.text, fontSize: 11, position: "end", distance: 2, formatter: (p) => p.data.label2 },
+    data: marks.map((mark) => ({ xAxis: mark.x, label2: mark.name, label: { align: markAlign(chart, mark.x) } })) } }];
+}
+
+/** A mark near an end of the axis has its name inside the frame. */
+function markAlign(chart, x) {
+  const extent = chart.zoom || extentOf(chart);
+  if (!extent) return "center";
+  const part = (x - extent[0]) / (extent[1] - extent[0]);
+  return part > 0.8 ? "right" : part < 0.2 ? "left" : "center";
 }
 
 function lineOption(chart) {
@@ -231,7 +239,7 @@ function lineOption(chart) {
                  splitLine: { lineStyle: { color: look.line, opacity: 0.6 } } };
   return {
     animation: false, textStyle: { fontFamily: "inherit" },
-    grid: { left: 8, right: 16, top: 14, bottom: 30, containLabel: true },
+    grid: { left: 8, right: 16, top: chart.spec.marks ? 24 : 14, bottom: 30, containLabel: true },
     xAxis: { ...axis, type: "value", name: spec.byTime ? "seconds since the start" : X_KINDS[kind].label,
              nameLocation: "middle", nameGap: 26, nameTextStyle: { color: look.text, fontSize: 11 },
              scale: true, splitLine: { show: false },

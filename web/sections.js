@@ -179,5 +179,7 @@ function repeating(run) {
 }
 
 function runSections(run) {
-  return [overview(run), curves(run), settings(run), repeating(run)];
+  prepareRun(run);
+  return [overview(run), curves(run), evaluation(run), timing(run), resources(run), asynchrony(run),
+          modelSection(run), landscape(run), settings(run), repeating(run)];
 }
