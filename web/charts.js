@@ -99,6 +99,14 @@ function whenVisible(element, chart) {
   watcher.observe(element);
 }
 
+/** A chart that cannot be seen is drawn again when it can. */
+function redraw(chart) {
+  if (!chart.instance) return;
+  const box = chart.plot.getBoundingClientRect();
+  if (!watcher || (box.bottom > -200 && box.top < innerHeight + 200)) chart.draw();
+  else whenVisible(chart.plot, chart);
+}
+
 function drawAll() {
   for (const chart of [...watched.values()]) chart.draw();
   for (const element of watched.keys()) watcher.unobserve(element);
@@ -131,7 +139,7 @@ function lineChart(spec) {
   const chart = { spec, parts, lines: [], zoom: null };
   chart.refresh = () => {
     chart.lines = visibleLines(spec);
-    if (chart.drawing) chart.drawing.instance && chart.drawing.draw();
+    if (chart.drawing) redraw(chart.drawing);
     if (chart.legend) fillLegend(chart);
     if (chart.cursor) chart.cursor.hide();
   };
@@ -188,7 +196,7 @@ function toggleLine(chart, line) {
 }
 
 function lineSeries(chart) {
-  const many = chart.lines.length > 30;
+  const many = chart.lines.length > 8;
   const series = [];
   for (const { line, xs, raw, ys, isSmoothed } of chart.lines) {
     const at = chart.spec.series.indexOf(line);
@@ -246,7 +254,7 @@ function lineOption(chart) {
              min: chart.zoom ? chart.zoom[0] : "dataMin", max: chart.zoom ? chart.zoom[1] : "dataMax",
              axisLabel: { ...axis.axisLabel, formatter: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v)) } },
     yAxis: { ...axis, type: spec.view.log && spec.canLog !== false ? "log" : "value",
-             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined,
+             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined,
              axisLabel: { ...axis.axisLabel, formatter: format } },
     series: [...lineSeries(chart), ...marksOf(chart, look)],
   };

@@ -113,8 +113,9 @@ function timing(run) {
   const ranks = rankTable(summary);
   if (ranks) content.push(ranks);
   const view = newView();
-  const own = rankChart(run, view, { id: "own-compute", title: "Own compute per step", name: "perf/own_ms", format: "ms" });
-  const exposed = rankChart(run, view, { id: "exposed", title: "Waiting for other ranks per step", name: "comm/exposed_ms", format: "ms" });
+  const label = ["ps_async", "ps_sync"].includes(summary.strategy) ? "worker" : "rank";
+  const own = rankChart(run, view, { label, id: "own-compute", title: "Own compute per step", name: "perf/own_ms", format: "ms" });
+  const exposed = rankChart(run, view, { label, id: "exposed", title: "Waiting for others per step", name: "comm/exposed_ms", format: "ms" });
   const made = [own, exposed].filter((chart) => chart && chart.spec.series.length > 1);
   if (made.length > 0) {
     content.push(viewControls(view, () => made.forEach(resetAndRefresh)),
@@ -157,7 +158,7 @@ function rankTable(summary) {
 
 /** One line per rank. */
 function rankChart(run, view, spec) {
-  const series = rankSeries(run, spec.name).map((one) => ({ name: "rank " + one.rank, run, series: one, smooth: !spec.scatter && !spec.byTime,
+  const series = rankSeries(run, spec.name).map((one) => ({ name: (spec.label || "rank") + " " + one.rank, run, series: one, smooth: !spec.scatter && !spec.byTime,
                                                             scatter: spec.scatter, colour: one.rank }));
   if (series.length === 0) return null;
   return lineChart({ fromZero: true, ...spec, series, noLegend: series.length < 2,
@@ -187,6 +188,7 @@ function resources(run) {
 function asynchrony(run) {
   const staleness = object(object(run.summary).staleness);
   const view = newView();
+  view.smoothing = 0;
   const lines = curveLines(run, [["staleness/mean", "mean", true], ["staleness/max", "largest", true]]);
   if (lines.length === 0 && !isNumber(staleness.mean)) return null;
   const made = [];
@@ -205,7 +207,7 @@ function pushChart(run, view) {
   if (workers.length < 2) return null;
   const series = workers.map((one) => ({ name: "worker " + one.rank, run, scatter: true, colour: one.rank,
     series: { x: one.x, y: list(one.x).map(() => one.rank) } }));
-  return lineChart({ id: "pushes", title: "Who pushed when", note: "A dot: the worker has pushed since the last record", series, canLog: false,
+  return lineChart({ id: "pushes", title: "Who pushed when", note: "A dot: the worker has pushed since the last record", series, canLog: false, wholeNumbers: true,
     view: { get kind() { return view.kind; }, smoothing: 0, log: false, hidden: new Set() }, fromZero: true });
 }
 

@@ -64,7 +64,7 @@ const std::vector<LineKind>& rank_kinds() {
   static const std::vector<LineKind> kinds = {
       {"own-compute", "Own compute per step", "milliseconds", 1, {{"perf/own_ms", ""}}},
       {"exposed",
-       "Waiting for other ranks per step",
+       "Waiting for others per step",
        "milliseconds",
        1,
        {{"comm/exposed_ms", ""}}},

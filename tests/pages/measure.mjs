@@ -2,9 +2,9 @@
 //
 //   node measure.mjs FILE
 //
-// Times a page in Chromium: its first contentful paint, the values below the mouse, and a
-// change of smoothing of all visible charts; in milliseconds, as one JSON object. Modules
-// are those that script/bootstrap test installs.
+// Times a page in Chromium: its first contentful paint, when all of it is there, the
+// values below the mouse, and a change of smoothing of all charts in sight; in
+// milliseconds, as one JSON object. Modules are those that script/bootstrap test installs.
 
 import { homedir } from "node:os";
 import { openPage, startChromium } from "./chromium.mjs";
@@ -14,6 +14,7 @@ const browser = await startChromium(cache + "/convoy/playwright");
 const page = await openPage(browser, process.argv[2]);
 await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
 const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+const shown = await page.evaluate(() => performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd);
 const result = await page.evaluate(async () => {
   const frame = document.querySelector(".plot-frame");
   frame.scrollIntoView();
@@ -37,5 +38,5 @@ const result = await page.evaluate(async () => {
   }
   return { hover: median(hover), smoothing: median(smoothing) };
 });
-console.log(JSON.stringify({ paint, ...result }));
+console.log(JSON.stringify({ paint, shown, ...result }));
 await browser.close();
