@@ -68,7 +68,7 @@ TEST(Report, ComparesTheRunsOfAFolder) {
   EXPECT_EQ(write_report({.runs = {folder.path()}, .out = file}).page, file);
   const json page = data_of(read_text(file));
   EXPECT_EQ(page["runs"].size(), 2u);
-  EXPECT_EQ(page["comparison"]["settings"], (json{"train.seed"}));
+  EXPECT_EQ(page["comparison"]["settings"], json::array({"train.seed"}));
   EXPECT_FALSE(page["comparison"]["runs"][0].contains("folder"));
 }
 
