@@ -152,7 +152,7 @@ function lineChart(spec) {
   } else {
     parts.plot.replaceWith(pictureOf(spec.id, spec.title) || el("p", { class: "note" }, "See the numbers."));
   }
-  if (!spec.noLegend) {
+  if (!spec.noLegend && hasCharts()) {
     chart.legend = el("div", { class: "legend", role: "group", "aria-label": "Curves of " + spec.title });
     parts.card.append(chart.legend);
     fillLegend(chart);

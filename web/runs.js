@@ -23,7 +23,7 @@ function comparisonSections(data) {
   const runs = list(data.runs).map(prepareRun);
   const rows = comparedOf(data);
   return [studySection(data), tableSection(data, rows), comparedCurves(runs, data), speedSection(rows),
-          targetSection(runs), differencesSection(data, rows), commandsSection(runs)];
+          targetSection(runs), differencesSection(data, rows), data.sweep ? null : commandsSection(runs)];
 }
 
 const scoreOf = (row) => object(row.val).accuracy !== undefined ? object(row.val) : object(row.test);

@@ -135,7 +135,9 @@ function resetAndRefresh(chart) {
 
 /** Axis, smoothing and scale of a section's charts. */
 function viewControls(view, changed) {
-  if (!hasCharts()) return el("p", { class: "notice" }, "Charts are pictures here, and some only tables: " +
+  if (!hasCharts() && viewControls.said) return null;
+  viewControls.said = !hasCharts();
+  if (!hasCharts()) return el("p", { class: "notice no-charts" }, "Charts are pictures here, and some only tables: " +
     "ECharts was not installed where this page was made. script/bootstrap installs it where npm is.");
   const axis = el("select", { onchange: () => { view.kind = axis.value; changed(); } },
     Object.entries(X_KINDS).map(([kind, { title }]) => el("option", { value: kind, selected: kind === view.kind }, title)));

@@ -128,7 +128,7 @@ async function showsEverything(page) {
 
 async function comparesRuns(page) {
   const found = await page.evaluate(() => [...document.querySelectorAll("section")].map((one) => one.id));
-  assert.deepEqual(found, ["study", "runs", "curves", "speed", "target", "settings", "repeat"]);
+  assert.deepEqual(found, ["study", "runs", "curves", "speed", "target", "settings"]);
   assert.equal(await page.locator("#runs tbody tr").count(), 3);
   assert.equal((await drawn(page, "eval-accuracy")).length, 2);
   await page.locator(".picker label", { hasText: "other" }).locator("input").uncheck();
