@@ -72,7 +72,7 @@ function comparedCurves(runs) {
   const refreshAll = () => { made.forEach((chart) => chart.refresh()); picker.update(); };
   const picker = runPicker(runs, view, () => refreshAll());
   for (const curve of COMPARED) {
-    const series = runs.map((run, index) => ({ name: text(run.id), key: text(run.id), run, smooth: curve.smooth, dots: !curve.smooth,
+    const series = runs.map((run, index) => ({ name: text(run.id), key: text(run.id), run, smooth: curve.smooth, dots: curve.id.startsWith("eval"),
       colour: index, series: curve.names.map((name) => seriesOf(run, name)).find(Boolean) })).filter((line) => line.series);
     if (series.length === 0) continue;
     made.push(lineChart({ ...curve, series, view, noLegend: true }));

@@ -107,7 +107,7 @@ function marksOfLeastLoss(run) {
 
 function curveLines(run, names) {
   return names.map(([name, label, smooth], index) => ({ name: label, run, smooth, colour: index,
-    dots: !smooth, series: seriesOf(run, name) })).filter((line) => line.series);
+    dots: /^(val|test)\//.test(name), series: seriesOf(run, name) })).filter((line) => line.series);
 }
 
 function curves(run) {
