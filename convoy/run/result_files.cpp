@@ -19,7 +19,8 @@ namespace {
 using json = nlohmann::ordered_json;
 
 void write_json(const std::filesystem::path& path, const json& object) {
-  write_atomically(path, object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  write_atomically(path,
+                   object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 void write_evaluation(const Settings& settings, const EvaluationResult& result,

@@ -15,8 +15,8 @@ namespace convoy {
 /// Writes model.json. Throws a storage error.
 void write_model(const Model& model, const RunFolder& folder);
 
-/// Writes eval.json, if the run was evaluated at its end, and report.html, if the settings
-/// want it. What cannot be written is a warning: the run has succeeded.
+/// Writes eval.json, if the run was evaluated at its end, and report.html, if the
+/// settings want it. What cannot be written is a warning: the run has succeeded.
 void write_results(const Settings& settings, const Outcome& outcome, RunFolder& folder,
                    RunLog& log);
 
