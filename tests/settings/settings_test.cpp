@@ -198,7 +198,9 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  name: \"\"\n"
             "  tensorboard: true\n"
             "  histograms: 0\n"
-            "  resources: true\n");
+            "  resources: true\n"
+            "  report: true\n"
+            "  logbook: true\n");
 }
 
 TEST(SettingsYaml, OfTheDefaultsGivesTheDefaults) {
