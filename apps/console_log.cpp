@@ -9,6 +9,7 @@
 #include "convoy/base/printable.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/job/rank_variables.h"
+#include "convoy/pages/report.h"
 #include "convoy/train/outcome.h"
 
 namespace convoy {
@@ -34,6 +35,14 @@ ProgressOptions first_rank_progress(const ConsoleOptions& options) {
   return {.style = ProgressStyle::bar,
           .width = options.terminal_width,
           .colour = colours_are_wanted()};
+}
+
+/// Where the run's page is; "" if it has none.
+std::string report_line(const std::filesystem::path& folder) {
+  const std::filesystem::path report = folder / kReportFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(report, ignored)) return "";
+  return fmt::format("report {}\n", report.string());
 }
 
 }  // namespace
@@ -70,7 +79,7 @@ void ConsoleLog::ended(const Outcome& outcome, const std::filesystem::path& fold
     if (options_.mode == ConsoleMode::quiet)
       print(fmt::format("{}, {}\n", result, where));
   }
-  if (is_normal()) print(where + "\n");
+  if (is_normal()) print(where + "\n" + report_line(folder));
   if (outcome.code == ExitCode::done) return;
   warn(outcome.reason);
   if (outcome.code == ExitCode::diverged) {

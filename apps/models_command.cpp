@@ -8,6 +8,7 @@
 #include "apps/commands.h"
 #include "convoy/base/text.h"
 #include "convoy/models/models.h"
+#include "convoy/monitor/layers_json.h"
 
 namespace convoy {
 namespace {
@@ -30,25 +31,14 @@ std::string shape_text(Shape shape) {
 
 json shape_json(Shape shape) { return {shape.channels, shape.height, shape.width}; }
 
-json layer_json(const LayerInfo& layer) {
-  return {{"layer", layer.kind},
-          {"name", layer.name},
-          {"output", shape_json(layer.dst())},
-          {"parameters", layer.parameters()},
-          {"forward_flops", layer.description.flops},
-          {"activation_bytes", layer.dst().size() * sizeof(float)}};
-}
-
 json model_json(const ModelEntry& entry, int classes) {
   const Model model = default_image_model(entry, classes);
-  json layers = json::array();
-  for (const LayerInfo& layer : describe(model)) layers.push_back(layer_json(layer));
   return {{"name", entry.name},
           {"description", entry.description},
           {"input", shape_json(entry.usual_input)},
           {"classes", classes},
           {"parameters", build_layout(model).parameter_count()},
-          {"layers", layers}};
+          {"layers", layers_json(model)}};
 }
 
 void print_layers(const ModelEntry& entry, int classes) {

@@ -10,9 +10,11 @@
 #include "apps/commands.h"
 #include "apps/pictures.h"
 #include "convoy/base/clock.h"
+#include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/monitor/progress.h"
+#include "convoy/pages/report.h"
 #include "convoy/plot/plot.h"
 #include "convoy/study/study.h"
 #include "convoy/study/study_chart.h"
@@ -115,6 +117,14 @@ void add_study_flags(CLI::App& command, StudyArguments& arguments) {
   command.add_flag("--json", arguments.as_json, "print the result as JSON");
 }
 
+/// Writes the page of the study. A study has succeeded even if that fails.
+void write_page(const StudyPlan& plan, bool quiet) try {
+  const WrittenReport written = write_report({.runs = {plan.folder}});
+  if (!quiet) fmt::print("report    {}\n", printable(written.page.string()));
+} catch (const InputError& error) {
+  fmt::print(stderr, "convoy: no page of the study: {}\n", printable(error.what()));
+}
+
 /// Plans the study, makes its runs and prints the result.
 ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
   const StudyPlan plan = plan_study({.kind = kind,
@@ -143,6 +153,7 @@ ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
   if (has_study_chart(plan, end.results) && can_draw()) {
     draw(study_chart(plan, end.results), plan.folder / "sweep.svg");
   }
+  if (plan.first.run.report) write_page(plan, arguments.as_json);
   return end.code;
 }
 

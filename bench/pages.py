@@ -118,14 +118,14 @@ def main():
             for run in range(300):
                 write_run(folder / "many" / f"run-{run}", 10_000, 10, 1, 600, run)
         print("| case | metrics, MB | seconds | page, MB |", end="")
-        print(" first paint, ms | hover, ms | smoothing, ms |" if arguments.browser else "")
+        print(" first paint, ms | complete, ms | hover, ms | smoothing, ms |" if arguments.browser else "")
         for case in ["hour", "many"]:
             seconds, size = measure(arguments.convoy, folder / case, folder / f"{case}.html")
             read = sum(f.stat().st_size for f in folder.glob(f"{case}/*/metrics.jsonl")) / 1e6
             print(f"| {case} | {read:.0f} | {seconds:.2f} | {size:.2f} |", end="")
             if arguments.browser:
                 found = in_browser(os.path.abspath(folder / f"{case}.html"))
-                print(f" {found['paint']:.0f} | {found['hover']:.1f} | {found['smoothing']:.0f} |")
+                print(f" {found['paint']:.0f} | {found['shown']:.0f} | {found['hover']:.1f} | {found['smoothing']:.0f} |")
             else:
                 print()
 

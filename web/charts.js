@@ -100,6 +100,14 @@ function whenVisible(element, chart) {
   watcher.observe(element);
 }
 
+/** A chart that cannot be seen is drawn again when it can. */
+function redraw(chart) {
+  if (!chart.instance) return;
+  const box = chart.plot.getBoundingClientRect();
+  if (!watcher || (box.bottom > -200 && box.top < innerHeight + 200)) chart.draw();
+  else whenVisible(chart.plot, chart);
+}
+
 function drawAll() {
   for (const chart of [...watched.values()]) chart.draw();
   for (const element of watched.keys()) watcher.unobserve(element);
@@ -133,7 +141,7 @@ function lineChart(spec) {
   lineCharts.push(chart);
   chart.refresh = () => {
     chart.lines = visibleLines(spec);
-    if (chart.drawing) chart.drawing.instance && chart.drawing.draw();
+    if (chart.drawing) redraw(chart.drawing);
     if (chart.legend) fillLegend(chart);
     if (chart.cursor) chart.cursor.hide();
   };
@@ -146,7 +154,7 @@ function lineChart(spec) {
   } else {
     parts.plot.replaceWith(pictureOf(spec.id, spec.title) || el("p", { class: "note" }, "See the numbers."));
   }
-  if (!spec.noLegend) {
+  if (!spec.noLegend && hasCharts()) {
     chart.legend = el("div", { class: "legend", role: "group", "aria-label": "Curves of " + spec.title });
     parts.card.append(chart.legend);
     fillLegend(chart);
@@ -190,7 +198,7 @@ function toggleLine(chart, line) {
 }
 
 function lineSeries(chart) {
-  const many = chart.lines.length > 30;
+  const many = chart.lines.length > 8;
   const series = [];
   for (const { line, xs, raw, ys, isSmoothed } of chart.lines) {
     const at = chart.spec.series.indexOf(line);
@@ -219,8 +227,16 @@ function marksOf(chart, look) {
   return [{ type: "line", data: [], silent: true, markLine: {
     silent: true, symbol: "none", animation: false,
     lineStyle: { color: look.text, type: "dotted", width: 1 },
-    label: { color: look.text, fontSize: 11, position: "insideEndTop", formatter: (p) => p.data.label2 },
-    data: marks.map((mark) => ({ xAxis: mark.x, label2: mark.name })) } }];
+    label: { color: look.text, fontSize: 11, position: "end", distance: 2, formatter: (p) => p.data.label2 },
+    data: marks.map((mark) => ({ xAxis: mark.x, label2: mark.name, label: { align: markAlign(chart, mark.x) } })) } }];
+}
+
+/** A mark near an end of the axis has its name inside the frame. */
+function markAlign(chart, x) {
+  const extent = chart.zoom || extentOf(chart);
+  if (!extent) return "center";
+  const part = (x - extent[0]) / (extent[1] - extent[0]);
+  return part > 0.8 ? "right" : part < 0.2 ? "left" : "center";
 }
 
 function lineOption(chart) {
@@ -233,14 +249,14 @@ function lineOption(chart) {
                  splitLine: { lineStyle: { color: look.line, opacity: 0.6 } } };
   return {
     animation: false, textStyle: { fontFamily: "inherit" },
-    grid: { left: 8, right: 16, top: 14, bottom: 30, containLabel: true },
+    grid: { left: 8, right: 16, top: chart.spec.marks ? 24 : 14, bottom: 30, containLabel: true },
     xAxis: { ...axis, type: "value", name: spec.byTime ? "seconds since the start" : X_KINDS[kind].label,
              nameLocation: "middle", nameGap: 26, nameTextStyle: { color: look.text, fontSize: 11 },
              scale: true, splitLine: { show: false },
              min: chart.zoom ? chart.zoom[0] : "dataMin", max: chart.zoom ? chart.zoom[1] : "dataMax",
              axisLabel: { ...axis.axisLabel, formatter: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v)) } },
     yAxis: { ...axis, type: spec.view.log && spec.canLog !== false ? "log" : "value",
-             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined,
+             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined,
              axisLabel: { ...axis.axisLabel, formatter: format } },
     series: [...lineSeries(chart), ...marksOf(chart, look)],
   };

@@ -7,6 +7,15 @@ function readPageData() {
   return object(element ? JSON.parse(element.textContent) : {});
 }
 
+/** Gives every curve its own x: a number in its place names the curve that has the same. */
+function prepareRun(run) {
+  const all = list(run.series);
+  for (const series of all) {
+    if (isNumber(series.x)) series.x = list(object(all[series.x]).x);
+  }
+  return run;
+}
+
 /** The curve of a run with that name, of a rank or of the job; or null. */
 function seriesOf(run, name, rank) {
   return list(run.series).find((series) =>

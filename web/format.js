@@ -65,6 +65,7 @@ function bytes(value) {
 
 function duration(seconds) {
   if (!isNumber(seconds)) return "\u2013";
+  if (seconds > 0 && seconds < 0.1) return milliseconds(Number((1e3 * seconds).toPrecision(2)));
   if (seconds < 10) return short(Number(seconds.toPrecision(3))) + " s";
   if (seconds < 100) return seconds.toFixed(1) + " s";
   const whole = Math.round(seconds);
@@ -110,7 +111,7 @@ function table(columns, rows, options = {}) {
   }
   fill();
   const caption = options.caption ? el("caption", {}, options.caption) : null;
-  return el("div", { class: "table-box", tabindex: 0, role: "region",
+  return el("div", { class: "table-box", tabindex: 0, role: "group",
                      "aria-label": options.label || options.caption || "Table" },
     el("table", { class: options.class || null }, caption,
       el("thead", {}, el("tr", {}, heads)), body));
@@ -147,7 +148,7 @@ function copyable(content, label) {
   const button = el("button", { type: "button", class: "small" }, "Copy");
   button.setAttribute("aria-label", "Copy " + label);
   button.addEventListener("click", () => copyText(content, button));
-  return el("div", { class: "copyable" }, el("pre", { tabindex: 0, role: "region", "aria-label": label },
+  return el("div", { class: "copyable" }, el("pre", { tabindex: 0, role: "group", "aria-label": label },
     el("code", {}, content)), button);
 }
 

@@ -48,7 +48,7 @@ function preparePrinting() {
 
 function showPage(data) {
   const runs = list(data.runs);
-  const sections = (runs.length === 1 ? runSections(runs[0]) : comparisonSections(runs)).filter(Boolean);
+  const sections = (runs.length === 1 ? runSections(runs[0]) : comparisonSections(data)).filter(Boolean);
   document.getElementById("content").replaceChildren(...sections);
   fillNavigation(sections);
   document.getElementById("footer").replaceChildren(`Made by convoy ${text(data.version)}. This file is complete: it loads nothing.`);

@@ -107,7 +107,7 @@ function marksOfLeastLoss(run) {
 
 function curveLines(run, names) {
   return names.map(([name, label, smooth], index) => ({ name: label, run, smooth, colour: index,
-    dots: !smooth, series: seriesOf(run, name) })).filter((line) => line.series);
+    dots: /^(val|test)\//.test(name), series: seriesOf(run, name) })).filter((line) => line.series);
 }
 
 function curves(run) {
@@ -135,7 +135,9 @@ function resetAndRefresh(chart) {
 
 /** Axis, smoothing and scale of a section's charts. */
 function viewControls(view, changed) {
-  if (!hasCharts()) return el("p", { class: "notice" }, "Charts are pictures here, and some only tables: " +
+  if (!hasCharts() && viewControls.said) return null;
+  viewControls.said = !hasCharts();
+  if (!hasCharts()) return el("p", { class: "notice no-charts" }, "Charts are pictures here, and some only tables: " +
     "ECharts was not installed where this page was made. script/bootstrap installs it where npm is.");
   const axis = el("select", { onchange: () => { view.kind = axis.value; changed(); } },
     Object.entries(X_KINDS).map(([kind, { title }]) => el("option", { value: kind, selected: kind === view.kind }, title)));
@@ -179,5 +181,7 @@ function repeating(run) {
 }
 
 function runSections(run) {
-  return [overview(run), curves(run), settings(run), repeating(run)];
+  prepareRun(run);
+  return [overview(run), curves(run), evaluation(run), timing(run), resources(run), asynchrony(run),
+          modelSection(run), landscape(run), settings(run), repeating(run)];
 }

@@ -5,21 +5,31 @@
 #include <memory>
 
 #include "apps/commands.h"
+#include "apps/pictures.h"
 #include "convoy/base/printable.h"
 #include "convoy/pages/report.h"
+#include "convoy/pages/web_files.h"
 
 namespace convoy {
 namespace {
 
 struct ReportArguments {
   std::vector<std::filesystem::path> runs;
-  std::filesystem::path out;
+  std::filesystem::path out, pictures;
 };
 
 ExitCode report(const ReportArguments& arguments) {
-  const std::filesystem::path file =
-      write_report({.runs = arguments.runs, .out = arguments.out});
-  fmt::print("report    {}\n", printable(file.string()));
+  const bool draws = !arguments.pictures.empty() && can_draw();
+  const WrittenReport written =
+      write_report({.runs = arguments.runs,
+                    .out = arguments.out,
+                    .pictures = draws ? arguments.pictures : ""});
+  fmt::print("report    {}\n", printable(written.page.string()));
+  if (chart_library().empty()) fmt::print("          {}\n", kNoCharts);
+  if (draws) {
+    fmt::print("pictures  {} files in {}\n", written.pictures.size(),
+               printable(arguments.pictures.string()));
+  }
   return ExitCode::done;
 }
 
@@ -41,6 +51,8 @@ void add_report_command(CLI::App& app, Action& action) {
       ->required();
   command->add_option("-o,--out", arguments->out,
                       "the file (default: report.html in the first folder)");
+  command->add_option("--pictures", arguments->pictures,
+                      "folder for PNG and SVG files of every chart");
   command->callback(
       [arguments, &action] { action = [arguments] { return report(*arguments); }; });
 }

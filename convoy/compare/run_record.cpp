@@ -32,16 +32,6 @@ void read_if_there(const fs::path& path, RunRecord& run, const Read& read) try {
   if (fs::exists(path, ignored)) run.problems.emplace_back(error.what());
 }
 
-RunState state_of(const RunRecord& run, bool in_use) {
-  if (!run.problems.empty()) return RunState::broken;
-  if (in_use) return RunState::running;
-  if (!run.result) return RunState::unfinished;
-  if (run.result->exit_code == static_cast<int>(ExitCode::stopped)) {
-    return RunState::stopped;
-  }
-  return run.result->exit_code == 0 ? RunState::finished : RunState::failed;
-}
-
 bool is_in_use(const fs::path& folder) try {
   return RunFolder::is_in_use(folder);
 } catch (const InputError&) {
@@ -54,6 +44,16 @@ std::string_view name_of(RunState state) {
   constexpr std::array<std::string_view, 6> kNames = {"finished", "stopped",    "failed",
                                                       "running",  "unfinished", "broken"};
   return kNames[static_cast<std::size_t>(state)];
+}
+
+RunState state_of(const RunRecord& run, bool in_use) {
+  if (!run.problems.empty()) return RunState::broken;
+  if (in_use) return RunState::running;
+  if (!run.result) return RunState::unfinished;
+  if (run.result->exit_code == static_cast<int>(ExitCode::stopped)) {
+    return RunState::stopped;
+  }
+  return run.result->exit_code == 0 ? RunState::finished : RunState::failed;
 }
 
 std::optional<RunScore> RunRecord::score(std::string_view split) const {

@@ -90,6 +90,9 @@ struct RunRecord {
   std::optional<double> images_per_second() const;
 };
 
+/// The state that follows from the run's files, and from whether a process writes them.
+RunState state_of(const RunRecord& run, bool in_use);
+
 /// Reads a run's folder. Whatever is wrong with its files is among the problems; nothing
 /// is thrown for it. Throws a storage error if there is no such folder.
 RunRecord read_run_record(const std::filesystem::path& folder);

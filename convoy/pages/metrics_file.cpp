@@ -45,7 +45,7 @@ double number_of(const json& value) {
   return value.is_number() ? value.get<double>() : kNone;
 }
 
-double number_in(const json& record, std::string_view name) {
+double number_field(const json& record, std::string_view name) {
   const auto found = record.find(name);
   return found == record.end() ? kNone : number_of(*found);
 }
@@ -64,7 +64,7 @@ class MetricsReader {
   void take(const json& record) {
     if (!record.is_object()) return;
     const std::string kind = text_in(record, "kind");
-    const double step = number_in(record, "step");
+    const double step = number_field(record, "step");
     if (!(step >= 0)) return;
     if (kind == "epoch") end_epoch(record, step);
     if (!curves_.contains(step)) return;
@@ -96,14 +96,14 @@ class MetricsReader {
 
   void add_step(const json& record, double step) {
     last_step_ = std::max(last_step_, step);
-    if (const double ms = number_in(record, "step_ms"); ms > 0) last_step_ms_ = ms;
+    if (const double ms = number_field(record, "step_ms"); ms > 0) last_step_ms_ = ms;
     add_named(record, kStepNames, step);
     for (const auto& [group, numbers] : record.items()) {
       if (numbers.is_object() && group.size() <= kLongestName) {
         add_group(group, numbers, step);
       }
     }
-    if (const double seconds = number_in(record, "virtual_seconds"); seconds >= 0) {
+    if (const double seconds = number_field(record, "virtual_seconds"); seconds >= 0) {
       curves_.add("clock/virtual_seconds", {}, step, seconds);
     }
     const auto ranks = record.find("ranks");
@@ -122,14 +122,15 @@ class MetricsReader {
   void add_ranks(const json& ranks, double step) {
     const std::size_t count = std::min(ranks.size(), kMostRanks);
     for (std::size_t rank = 0; rank < count; ++rank) {
-      if (!ranks[rank].is_object() || !(number_in(ranks[rank], "own_ms") > 0)) continue;
+      if (!ranks[rank].is_object() || !(number_field(ranks[rank], "own_ms") > 0))
+        continue;
       add_named(ranks[rank], kRankNames, step, rank);
     }
   }
 
   void end_epoch(const json& record, double step) {
-    const double seconds = number_in(record, "seconds");
-    const double epoch = number_in(record, "epoch");
+    const double seconds = number_field(record, "seconds");
+    const double epoch = number_field(record, "epoch");
     if (!(seconds >= 0) || !(epoch >= 0)) return;
     curves_.add_place(step, epoch, curves_.places().seconds.back() + seconds);
     last_step_ = std::max(last_step_, step);
@@ -138,8 +139,8 @@ class MetricsReader {
   void add_evaluation(const json& record, double step) {
     const std::string split = text_in(record, "split");
     if (split.empty() || split.size() > kLongestName) return;
-    curves_.add(split + "/loss", {}, step, number_in(record, "loss"));
-    curves_.add(split + "/accuracy", {}, step, number_in(record, "accuracy"));
+    curves_.add(split + "/loss", {}, step, number_field(record, "loss"));
+    curves_.add(split + "/accuracy", {}, step, number_field(record, "accuracy"));
   }
 
   RunCurves& curves_;

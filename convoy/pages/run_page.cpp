@@ -2,31 +2,21 @@
 
 #include "convoy/pages/run_page.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "convoy/base/error.h"
-#include "convoy/base/json.h"
+#include "convoy/pages/page_files.h"
 #include "convoy/settings/setting_changes.h"
 #include "convoy/settings/settings_schema.h"
-#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
 
 using json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFileBytes = std::size_t{1} << 22;
-
-/// A JSON file of the run's folder; null if it is not there or cannot be read.
-json file_json(const fs::path& path) try {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return nullptr;
-  return parse_json(read_text(path, kMostFileBytes), {.where = path.string()});
-} catch (const InputError&) {
-  return nullptr;
-}
+constexpr std::size_t kFewRanks = 8;
+constexpr std::size_t kMostCompared = 16;  // curves whose x others may have, too
 
 json score_json(const std::optional<RunScore>& score) {
   if (!score) return nullptr;
@@ -79,12 +69,38 @@ json places_json(const StepPlaces& places) {
           {"seconds", numbers_json(places.seconds)}};
 }
 
+std::size_t count_ranks(const std::vector<PageSeries>& curves) {
+  std::size_t ranks = 0;
+  for (const PageSeries& each : curves)
+    ranks = std::max(ranks, each.rank.value_or(0) + 1);
+  return ranks;
+}
+
+/// Curves of the same records have the same x, which is written once.
+void share_x(json& list) {
+  std::vector<std::size_t> own;  // curves that have their x
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto same = std::ranges::find_if(
+        own, [&](std::size_t other) { return list[other]["x"] == list[i]["x"]; });
+    if (same != own.end()) {
+      list[i]["x"] = *same;
+    } else if (own.size() < kMostCompared) {
+      own.push_back(i);
+    }
+  }
+}
+
+/// The curves of many ranks together have as many points as those of a few.
 json curves_json(const RunCurves& curves, const PageOptions& options) {
+  const std::size_t ranks = std::max(count_ranks(curves.series()), kFewRanks);
   json list = json::array();
   for (const PageSeries& series : curves.series()) {
-    if (options.brief && series.rank) continue;
-    list.push_back(series_json(series, options.points));
+    if (options.brief && (series.rank || series.by_seconds)) continue;
+    const bool many = series.rank.has_value();
+    list.push_back(
+        series_json(series, many ? options.points * kFewRanks / ranks : options.points));
   }
+  share_x(list);
   return list;
 }
 
@@ -103,12 +119,12 @@ json run_page(const RunRecord& run, const std::string& id, const PageOptions& op
                {"problems", run.problems},
                {"scores", scores_json(run)},
                {"progress", progress_json(run)}};
-  add_if_there(page, "summary", file_json(run.folder / "summary.json"));
+  add_if_there(page, "summary", page_file(run.folder / "summary.json"));
   if (!options.brief) {
     page["settings"] = settings_json(run);
-    add_if_there(page, "evaluation", file_json(run.folder / "eval.json"));
-    add_if_there(page, "landscape", file_json(run.folder / "landscape.json"));
-    add_if_there(page, "model", file_json(run.folder / "model.json"));
+    add_if_there(page, "evaluation", page_evaluation(run.folder));
+    add_if_there(page, "landscape", page_landscape(run.folder));
+    add_if_there(page, "model", page_file(run.folder / "model.json"));
   }
   page["places"] = places_json(curves.places());
   page["series"] = curves_json(curves, options);

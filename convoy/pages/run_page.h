@@ -21,8 +21,9 @@ struct PageOptions {
 };
 
 /// {"id", "name", "state", "problems", "scores", "progress", "summary", "settings",
-/// "places", "series", ...}. `id` names the run on the page. What the folder does not
-/// have is left out, and so is what cannot be read.
+/// "places", "series", ...}; the "x" of a series may be the number of another one that
+/// has the same. `id` names the run on the page. What the folder does not have is left
+/// out, and so is what cannot be read.
 nlohmann::ordered_json run_page(const RunRecord& run, const std::string& id,
                                 const PageOptions& options);
 

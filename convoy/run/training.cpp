@@ -18,6 +18,7 @@
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
+#include "convoy/run/result_files.h"
 #include "convoy/run/uploads.h"
 #include "convoy/settings/setting_changes.h"
 #include "convoy/setup/setting_arguments.h"
@@ -62,6 +63,7 @@ RunFolder run_folder(const Settings& settings, const Trainer& trainer, int ranks
                                      std::time(nullptr)));
   if (goes_on) log_changes(settings, folder);
   folder.write_config(to_yaml(repeatable(settings, trainer.microbatches())));
+  write_model(trainer.work().model, folder);
   folder.log(version);
   folder.log(trainer.plan());
   for (const std::string& text : trainer.damaged()) folder.log(text);
@@ -132,6 +134,7 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
       start_uploads(settings, view, trainer, folder, progress);
   const Outcome outcome = trainer.train(&folder, progress, stop, view.command_line);
   log_outcome(outcome, folder);
+  write_results(settings, outcome, folder, view.log);
   const RunUploads uploaded = finish_uploads(uploads.get(), folder, progress);
   if (!uploaded.failure.empty()) view.log.warn(uploaded.failure);
   write_logbook(settings, folder, uploaded, view.log);

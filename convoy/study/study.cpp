@@ -99,8 +99,9 @@ class StudyRunner {
     // More runs than cores have one thread each.
     const bool crowded = jobs > static_cast<int>(usable_cores().size());
     if (crowded && plan_.first.cluster.threads == 0) words.push_back("cluster.threads=1");
-    words.insert(words.end(), {"run.dir=" + plan_.folder.string(),
-                               fmt::format("run.name={}", run), "run.logbook=false"});
+    words.insert(words.end(),
+                 {"run.dir=" + plan_.folder.string(), fmt::format("run.name={}", run),
+                  "run.logbook=false", "run.report=false"});
     if (plan_.options.simulate) return words;
     words.insert(words.end(),
                  {"train.resume=auto", fmt::format("train.stop_epoch={}", rung)});

@@ -82,7 +82,7 @@ TEST(SettingsError, AGroupOfSettingsHasNoValue) {
             "command line: run\n"
             "  found:    5\n"
             "  expected: one of its settings: run.dir, run.name, "
-            "run.tensorboard, run.histograms, run.resources, run.logbook\n"
+            "run.tensorboard, run.histograms, run.resources, run.report, run.logbook\n"
             "  hint:     run is a group of settings and has no value");
   EXPECT_THAT(message({"data.synthetic=5"}), HasSubstr("data.synthetic.noise"));
 }

@@ -199,6 +199,7 @@ TEST(SettingsYaml, IsNestedAndNamesEverySetting) {
             "  tensorboard: true\n"
             "  histograms: 0\n"
             "  resources: true\n"
+            "  report: true\n"
             "  logbook: true\n");
 }
 
