@@ -75,10 +75,10 @@ TEST_F(BoardCommand, ShowsInABrowserHowARunGrowsAndStopsIt) {
       small_training("growing", {"train.epochs=100000", "inject.delay=20"}), here());
   ASSERT_TRUE(growing.wait_for_output("Epoch: 1")) << growing.err();
   const ServedBoard board(here());
-  const CommandResult browser =
-      run_convoy({"node", CONVOY_SOURCE_DIR "/tests/board/live_page.js",
-                  (bootstrap_folder("playwright") / "node_modules").string(), board.address},
-                 here(), {.program = "/usr/bin/env", .environment = {}});
+  const CommandResult browser = run_convoy(
+      {"node", CONVOY_SOURCE_DIR "/tests/board/live_page.js",
+       (bootstrap_folder("playwright") / "node_modules").string(), board.address},
+      here(), {.program = "/usr/bin/env", .environment = {}});
   EXPECT_EQ(browser.code, 0) << browser.out << browser.err;
   EXPECT_EQ(growing.wait().code, 75) << "stopped, with a checkpoint to resume from";
 }

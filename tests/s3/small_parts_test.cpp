@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "convoy/base/base64.h"
 #include "convoy/remote_checkpoints/checkpoint_places.h"
 #include "convoy/remote_checkpoints/manifest.h"
 #include "convoy/s3/error.h"
 #include "convoy/s3/etag.h"
-#include "convoy/base/base64.h"
 #include "convoy/s3/md5.h"
 #include "convoy/s3/xml.h"
 #include "tests/base/expect_error.h"
