@@ -211,7 +211,7 @@ TEST_F(EvalCommand, WritesElsewhereIfAsked) {
   EXPECT_EQ(result.code, 0) << result.err;
   expect_as_summary(read_json(out / "eval.json"));
   EXPECT_TRUE(fs::exists(out / "confusion.png"));
-  EXPECT_FALSE(fs::exists(run / "eval.json"));
+  EXPECT_FALSE(fs::exists(run / "confusion.png"));
 }
 
 TEST_F(EvalCommand, WritesIntoACheckpointThatStandsAlone) {

@@ -29,7 +29,8 @@ TEST_F(TrainCommand, LeavesTheFilesOfARun) {
   const fs::path run = train("a");
 
   std::vector<std::string> expected{"config.yaml",      "metrics.jsonl",   "summary.json",
-                                    "log.txt",          "resources.csv",   "checkpoints",
+                                    "log.txt",          "resources.csv",   "model.json",
+                                    "eval.json",        "report.html",     "checkpoints",
                                     "checkpoints/last", "checkpoints/best"};
   for (const std::string folder : {"checkpoints/00000003", "checkpoints/00000006"}) {
     expected.push_back(folder);
