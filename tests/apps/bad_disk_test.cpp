@@ -71,11 +71,14 @@ TEST_F(BadDisk, WithALimitOnFilesLeavesNoHalfCheckpoint) {
 
 TEST_F(BadDisk, ThatTakesNoEvaluationLeavesNoPartOfIt) {
   const fs::path run = train("a");
+  const std::vector<std::string> files = all_below(run);
+  const std::string of_training = read_text(run / "eval.json");
 
   const CommandResult result = convoy({"eval", run.string()}, {.most_file_bytes = 500});
 
   expect_refused(result, 74, {(run / "eval.json").string(), "File too large"});
-  EXPECT_THAT(all_below(run), Not(Contains(HasSubstr("eval"))));
+  EXPECT_THAT(all_below(run), testing::UnorderedElementsAreArray(files));
+  EXPECT_EQ(read_text(run / "eval.json"), of_training);
 }
 
 }  // namespace
