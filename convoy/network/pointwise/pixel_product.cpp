@@ -60,7 +60,14 @@ void multiply_slab(const ProductKernels& kernels, Product product, std::size_t c
   kernels.product(product);
 }
 
-void multiply_group(const ProductKernels& kernels, const PixelProduct& work, Range rows) {
+/// Where the rows of a group go.
+struct GroupRows {
+  float* first;
+  std::size_t row;
+};
+
+void multiply_group(const ProductKernels& kernels, const PixelProduct& work, Range rows,
+                    const GroupRows& dst) {
   const std::size_t depth = work.matrix.depth();
   for (std::size_t c = 0; c < depth; c += kSlab) {
     const std::size_t channels = std::min<std::size_t>(kSlab, depth - c);
@@ -71,8 +78,8 @@ void multiply_group(const ProductKernels& kernels, const PixelProduct& work, Ran
                      .a_row = 1,
                      .a_stride = rows.size(),
                      .b = b,
-                     .dst = work.dst + rows.begin * work.dst_row + i * kPack,
-                     .dst_row = work.dst_row,
+                     .dst = dst.first + i * kPack,
+                     .dst_row = dst.row,
                      .rows = static_cast<int>(rows.size()),
                      .depth = 0,
                      .accumulate = c > 0,
@@ -86,9 +93,18 @@ void multiply_group(const ProductKernels& kernels, const PixelProduct& work, Ran
 
 void multiply(KernelSet kernels, const PixelProduct& work) {
   for (std::size_t g = work.groups.begin; g < work.groups.end; ++g) {
-    multiply_group(product_kernels(kernels), work,
-                   work.matrix.groups().range(static_cast<int>(g)));
+    const Range rows = work.matrix.groups().range(static_cast<int>(g));
+    float* dst = work.dst + rows.begin * work.dst_row;
+    if (work.tile == nullptr) {
+      multiply_group(product_kernels(kernels), work, rows, {dst, work.dst_row});
+      continue;
+    }
+    multiply_group(product_kernels(kernels), work, rows,
+                   {work.tile, work.pixels * kPack});
+    pixel_kernels(kernels).stream(
+        {work.tile, rows.size(), work.pixels, dst, work.dst_row});
   }
+  if (work.tile != nullptr) pixel_kernels(kernels).finish_stream();
 }
 
 }  // namespace convoy

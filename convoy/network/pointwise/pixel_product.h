@@ -13,6 +13,9 @@ namespace convoy {
 // Columns over which the gradient of taps is one chain, as in WinogradStage.
 inline constexpr std::size_t kPixelsAChain = 8;
 
+// The most pixels that are gathered at a time.
+inline constexpr std::size_t kMostPixelsAtATime = 32;
+
 /// Pixels [first, first + count) of one pack.
 struct PixelRun {
   std::size_t pack, first, count;
@@ -36,6 +39,9 @@ void gather(const Pass& pass, const float* planes, Shape shape, Range channels,
 /// A matrix [rows][depth] in groups of rows: [group][depth][rows of the group].
 class GroupedMatrix {
  public:
+  // Each pixel that is read serves as many rows; two tiles of registers.
+  static constexpr int kMostRows = 24;
+
   GroupedMatrix(int rows, int depth) : groups_(rows, kMostRows), depth_(depth) {}
 
   const Tiles& groups() const { return groups_; }
@@ -47,9 +53,6 @@ class GroupedMatrix {
   void copy_columns(const Pass& pass, const float* matrix, float* to) const;
 
  private:
-  // Each pixel that is read serves as many rows; two tiles of registers.
-  static constexpr int kMostRows = 24;
-
   Tiles groups_;
   int depth_;
 };
@@ -63,8 +66,9 @@ struct PixelProduct {
   Range groups;
   Gathered src;
   std::size_t pixels;
-  float* dst;           // the first of these pixels in the first channel
-  std::size_t dst_row;  // from one channel to the next
+  float* dst;             // the first of these pixels in the first channel
+  std::size_t dst_row;    // from one channel to the next
+  float* tile = nullptr;  // room for a group's rows: they are streamed from there
 };
 
 void multiply(KernelSet kernels, const PixelProduct& work);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "convoy/network/kernels/point/pixels.h"
 #include "convoy/network/weight_shares.h"
 #include "convoy/network/winograd_sizes.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // What a task of a direction gathers: a few pixels of many channels, or many of a few.
 constexpr std::size_t kGatheredFloats = std::size_t{8} << 10;
-constexpr std::size_t kFewestPixels = 8, kMostPixels = 32;
+constexpr std::size_t kFewestPixels = 8;
 // Rows of the matrix that a pixel should serve at least, once it is gathered.
 constexpr int kGroupsATask = 4;
 // The most memory that shares of the taps' gradient take.
@@ -32,7 +33,7 @@ bool PointwiseStage::fits(const StageContext& context, const Convolution& layer,
 
 PointwiseStage::Direction PointwiseStage::direction(Shape from, Shape to) {
   const std::size_t fit = kGatheredFloats / Gathered::pixel_floats(from.channels);
-  const std::size_t most = std::clamp(fit, kFewestPixels, kMostPixels);
+  const std::size_t most = std::clamp(fit, kFewestPixels, kMostPixelsAtATime);
   const std::size_t blocks = round_up(from.pixels(), most) / most;
   return {from, to, GroupedMatrix(to.channels, from.channels),
           (from.pixels() + blocks - 1) / blocks};
@@ -57,8 +58,8 @@ PointwiseStage::PointwiseStage(const StageContext& context, const Convolution& l
   forward_.scratch = context.reserve_scratch(forward_.scratch_floats(), context.forward);
   if (!context.training) return;
   backward_.factors = reserve(backward_.matrix.floats(), context.backward);
-  scratch_floats_ =
-      round_up(std::max(backward_.scratch_floats(), taps_.scratch_floats()), kPack);
+  scratch_floats_ = round_up(
+      std::max(backward_.scratch_floats(), taps_.scratch_floats() + kTileFloats), kPack);
   backward_.scratch = context.reserve_scratch(scratch_floats_, context.backward);
   if (!shares_chunks_) return;
   shares_ =
@@ -87,12 +88,14 @@ void PointwiseStage::run_task(const Pass& pass, const Direction& direction,
                         std::min(direction.pixels, direction.from.pixels() - first)};
   const Gathered gathered = {scratch, Gathered::pixel_floats(direction.matrix.depth())};
   gather(pass, from, direction.from, {0, direction.matrix.depth()}, run, gathered);
-  multiply_run(pass, direction, tasks.groups.range(groups), run, gathered, to);
+  float* tile = scratch + direction.pixels * gathered.pixel;
+  multiply_run(pass, direction, tasks.groups.range(groups), run, gathered, tile, to);
 }
 
 void PointwiseStage::multiply_run(const Pass& pass, const Direction& direction,
                                   Range groups, const PixelRun& run,
-                                  const Gathered& gathered, float* to) {
+                                  const Gathered& gathered, float* tile, float* to) {
+  const bool large = is_large(pass.packs(direction.to) * pack_floats(direction.to));
   multiply(pass.kernels,
            {.matrix = direction.matrix,
             .factors = pass.arena.get(direction.factors),
@@ -100,7 +103,8 @@ void PointwiseStage::multiply_run(const Pass& pass, const Direction& direction,
             .src = gathered,
             .pixels = run.count,
             .dst = to + run.pack * pack_floats(direction.to) + run.first * kPack,
-            .dst_row = direction.to.pixels() * kPack});
+            .dst_row = direction.to.pixels() * kPack,
+            .tile = large ? tile : nullptr});
 }
 
 void PointwiseStage::forward(const Pass& pass, Activations src, const Activation& dst) {
@@ -142,6 +146,7 @@ void PointwiseStage::chunks_backward(const Pass& pass, const Activation& src,
   const std::size_t packs = pass.packs(forward_.from);
   const Range groups = {0, static_cast<std::size_t>(backward_.matrix.groups().count)};
   pass.team.run(plan_.chunks(packs), [&](std::size_t chunk, int thread) {
+    float* tile = backward_scratch(pass, thread) + taps_.scratch_floats();
     taps_.run(pass,
               {.chunk = plan_.chunk(chunk, packs),
                .part = 0,
@@ -151,7 +156,7 @@ void PointwiseStage::chunks_backward(const Pass& pass, const Activation& src,
                .taps = pass.arena.get(shares_) + chunk * taps_.taps(),
                .accumulate = false},
               [&](const PixelRun& run, const Gathered& gathered) {
-                multiply_run(pass, backward_, groups, run, gathered, src.gradient);
+                multiply_run(pass, backward_, groups, run, gathered, tile, src.gradient);
               });
   });
 }

@@ -33,6 +33,9 @@ class PointwiseStage final : public Stage {
   bool backward_reads_dst() const override { return false; }
 
  private:
+  static constexpr std::size_t kTileFloats =
+      kMostPixelsAtATime * GroupedMatrix::kMostRows * kPack;
+
   /// One direction: what is gathered, and the matrix by which it is multiplied.
   struct Direction {
     Shape from, to;
@@ -40,8 +43,9 @@ class PointwiseStage final : public Stage {
     std::size_t pixels;  // of a task
     SlotId factors{}, scratch{};
 
+    /// Of a thread: gathered pixels, and a tile of results that are streamed.
     std::size_t scratch_floats() const {
-      return pixels * Gathered::pixel_floats(matrix.depth());
+      return pixels * Gathered::pixel_floats(matrix.depth()) + kTileFloats;
     }
   };
   struct Tasks {
@@ -57,7 +61,8 @@ class PointwiseStage final : public Stage {
   static void run_task(const Pass& pass, const Direction& direction, const Tasks& tasks,
                        std::size_t task, const float* from, float* scratch, float* to);
   static void multiply_run(const Pass& pass, const Direction& direction, Range groups,
-                           const PixelRun& run, const Gathered& gathered, float* to);
+                           const PixelRun& run, const Gathered& gathered, float* tile,
+                           float* to);
 
   float* backward_scratch(const Pass& pass, int thread) const;
   void chunks_backward(const Pass& pass, const Activation& src,

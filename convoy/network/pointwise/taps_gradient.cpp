@@ -15,14 +15,13 @@ namespace {
 constexpr int kMostLeft = 128, kMostRight = 128;
 // What is gathered at a time: it stays in the second-level cache.
 constexpr std::size_t kBlockFloats = std::size_t{48} << 10;
-constexpr std::size_t kMostGathered = 32;
 constexpr std::size_t kSquare = std::size_t{kPack} * kPack;
 
 std::size_t pixels_at_a_time(std::size_t left, std::size_t right) {
   const std::size_t pixel = Gathered::pixel_floats(left) + Gathered::pixel_floats(right) +
                             round_up(right, kPack) * kPack;
   const std::size_t fit = kBlockFloats / pixel / kPixelsAChain * kPixelsAChain;
-  return std::clamp(fit, kPixelsAChain, kMostGathered);
+  return std::clamp(fit, kPixelsAChain, kMostPixelsAtATime);
 }
 
 }  // namespace

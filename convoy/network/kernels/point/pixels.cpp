@@ -33,7 +33,21 @@ void gather_pixels(const GatherPixels& work) {
   }
 }
 
-const PixelKernels kPixels = {gather_pixels};
+void stream_rows(const StreamRows& work) {
+  const D d;
+  const std::size_t size = work.pixels * kPack;
+  for (std::size_t row = 0; row < work.rows; ++row) {
+    const float* src = work.src + row * size;
+    float* dst = work.dst + row * work.dst_row;
+    for (std::size_t i = 0; i < size; i += kWidth) {
+      hn::Stream(hn::LoadU(d, src + i), d, dst + i);
+    }
+  }
+}
+
+void finish_stream() { hwy::FlushStream(); }
+
+const PixelKernels kPixels = {gather_pixels, stream_rows, finish_stream};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
@@ -55,9 +69,18 @@ void gather_pixels(const GatherPixels& work) {
   }
 }
 
+void stream_rows(const StreamRows& work) {
+  const std::size_t size = work.pixels * kPack;
+  for (std::size_t row = 0; row < work.rows; ++row) {
+    std::copy_n(work.src + row * size, size, work.dst + row * work.dst_row);
+  }
+}
+
+void finish_stream() {}
+
 }  // namespace
 
-const PixelKernels kPixels = {gather_pixels};
+const PixelKernels kPixels = {gather_pixels, stream_rows, finish_stream};
 
 }  // namespace convoy::reference
 
