@@ -15,12 +15,6 @@
 
 namespace convoy {
 
-/// An activation or a gradient, in packs.
-struct Planes {
-  const float* first;
-  Shape shape;
-};
-
 class TapsGradient {
  public:
   /// With `whole`, one task computes all taps of a chunk.
@@ -70,7 +64,6 @@ class TapsGradient {
   Shape right_shape() const { return turns_src() ? src_ : dst_; }
   Part part(std::size_t number) const;
   Buffers buffers(const Part& part, float* scratch) const;
-  Range block(const Chunk& chunk, std::size_t number) const;
 
   /// Calls use(run, first) for the runs of a block of columns, of which `first` come
   /// before the run.
