@@ -17,19 +17,34 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy {
 namespace HWY_NAMESPACE {
 
-void gather_pixels(const GatherPixels& work) {
+/// kChannels of them from channel c on. What is gathered next is fetched into the
+/// second-level cache: in the first, planes of many sizes fall on the same few lines.
+template <int kChannels>
+HWY_INLINE void gather_channels(const GatherPixels& work, std::size_t c) {
+  constexpr int kRead = 0, kSecondLevel = 2;
   const D d;
+  const float* src = work.src + c * work.src_channel;
+  float* dst = work.dst + c * kPack;
   const std::size_t ahead = work.pixels * kPack;
-  for (std::size_t c = 0; c < round_up(work.channels, kPack); ++c) {
-    const bool real = c < work.channels;
-    const float* src = work.src + (real ? c * work.src_channel : 0);
-    float* dst = work.dst + c * kPack;
-    for (std::size_t i = 0; i < work.pixels; ++i, src += kPack, dst += work.dst_pixel) {
-      if (real) hwy::Prefetch(src + ahead);
+  for (std::size_t i = 0; i < work.pixels; ++i, src += kPack, dst += work.dst_pixel) {
+#pragma GCC unroll 4
+    for (int n = 0; n < kChannels; ++n) {
+      const float* pixel = src + n * work.src_channel;
+      __builtin_prefetch(pixel + ahead, kRead, kSecondLevel);
       for (int v = 0; v < kPack; v += kWidth) {
-        hn::StoreU(real ? hn::LoadU(d, src + v) : hn::Zero(d), d, dst + v);
+        hn::StoreU(hn::LoadU(d, pixel + v), d, dst + n * kPack + v);
       }
     }
+  }
+}
+
+void gather_pixels(const GatherPixels& work) {
+  std::size_t c = 0;
+  for (; c + 4 <= work.channels; c += 4) gather_channels<4>(work, c);
+  for (; c < work.channels; ++c) gather_channels<1>(work, c);
+  const std::size_t missing = round_up(c, kPack) - c;
+  for (std::size_t i = 0; missing > 0 && i < work.pixels; ++i) {
+    std::fill_n(work.dst + i * work.dst_pixel + c * kPack, missing * kPack, 0.0f);
   }
 }
 
