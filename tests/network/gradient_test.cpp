@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "convoy/network/layers/point/activations.h"
 #include "tests/network/double_model.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"

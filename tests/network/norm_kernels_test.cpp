@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "convoy/base/aligned.h"
 #include "convoy/network/kernels/batch_norm.h"
 #include "convoy/network/kernels/point/epilogue.h"
