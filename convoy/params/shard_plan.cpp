@@ -56,6 +56,16 @@ std::span<const Range> ShardPlan::parts(UnitId unit) const {
   return std::span(parts_).subspan(static_cast<std::size_t>(unit) * ranks, ranks);
 }
 
+std::vector<Range> ShardPlan::parts_in(UnitId unit, Range range) const {
+  std::vector<Range> found;
+  for (const Range& part : parts(unit)) {
+    const Range within = common(part, range);
+    const std::size_t begin = std::min(within.begin, range.end) - range.begin;
+    found.push_back({begin, begin + within.size()});
+  }
+  return found;
+}
+
 std::vector<Range> ShardPlan::ranges_of(int rank) const {
   std::vector<Range> ranges;
   for (std::size_t unit = 0; unit < unit_count(); ++unit) {
@@ -75,6 +85,20 @@ std::size_t ShardPlan::size_of(int rank) const {
   std::size_t size = 0;
   for (const Range& range : ranges_of(rank)) size += range.size();
   return size;
+}
+
+void keep_own_part(const ShardPlan& plan, int rank, FlatBuffer& numbers) {
+  std::size_t begin = 0;
+  const auto leave_out = [&](std::size_t end) {
+    if (begin == end) return;
+    numbers.release({begin, end});
+    numbers.prefer_small_pages({begin, end});
+  };
+  for (const Range& own : plan.ranges_of(rank)) {
+    leave_out(own.begin);
+    begin = own.end;
+  }
+  leave_out(numbers.size());
 }
 
 }  // namespace convoy

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "convoy/params/flat_buffer.h"
 #include "convoy/params/layout.h"
 
 namespace convoy {
@@ -41,6 +42,9 @@ class ShardPlan {
     return parts(unit)[static_cast<std::size_t>(rank)];
   }
 
+  /// What they own of a range within the unit, by rank, counted from its beginning.
+  std::vector<Range> parts_in(UnitId unit, Range range) const;
+
   /// The owner of each granule of the layout.
   std::span<const int> owners() const { return owners_; }
 
@@ -57,5 +61,16 @@ class ShardPlan {
   std::vector<Range> parts_;  // [unit][rank]
   std::vector<int> owners_;
 };
+
+/// What is divided over the ranks of a job; nullptr: every rank has all of it. Borrowed.
+struct Sharding {
+  const ShardPlan* values = nullptr;
+  const ShardPlan* gradients = nullptr;  // the sum over all ranks
+  const ShardPlan* state = nullptr;      // the optimizer's
+};
+
+/// Keeps a rank's own part of the numbers alone. Pages at its ends are small from now on,
+/// so that writing to the part takes no memory beside it.
+void keep_own_part(const ShardPlan& plan, int rank, FlatBuffer& numbers);
 
 }  // namespace convoy

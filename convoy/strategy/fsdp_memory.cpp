@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "convoy/comm/round_sum.h"
 #include "convoy/optimizer/param_groups.h"
 
 namespace convoy {
@@ -47,7 +48,7 @@ FsdpMemory memory_of(const Layout& layout, const ShardPlan& plan, int rank,
                     .gradients = layout.trained_size() * sizeof(float),
                     .slot = trained,
                     .average = whole};
-  if (options.shard == FsdpShard::optimizer) return memory;
+  if (options.shard == FsdpShard::optimizer || plan.ranks() == 1) return memory;
   const auto kept =
       static_cast<std::size_t>(std::popcount(kept_levels(microbatches, plan.ranks())));
   memory.gradients = (1 + kept) * trained;
@@ -64,13 +65,6 @@ FsdpMemory memory_of(const Layout& layout, const ShardPlan& plan, int rank,
 
 ShardPlan fsdp_shards(const Layout& layout, int ranks) {
   return {layout, ranks, kOptimizerChunk};
-}
-
-std::size_t kept_levels(std::size_t microbatches, int ranks) {
-  std::size_t levels = 0;
-  const auto round = static_cast<std::size_t>(ranks);
-  for (std::size_t done = round; done < microbatches; done += round) levels |= done;
-  return levels;
 }
 
 FsdpMemory fsdp_memory(const Layout& layout, int ranks, std::size_t microbatches,

@@ -45,9 +45,4 @@ struct FsdpMemory {
 FsdpMemory fsdp_memory(const Layout& layout, int ranks, std::size_t microbatches,
                        const FsdpOptions& options);
 
-/// Numbers of the buffers in which an owner keeps sums of complete sub-trees from one
-/// round of micro-batches to the next: bit l is set if one of 2^l micro-batches is
-/// needed.
-std::size_t kept_levels(std::size_t microbatches, int ranks);
-
 }  // namespace convoy

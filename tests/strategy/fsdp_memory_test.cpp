@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "convoy/comm/round_sum.h"
+
 namespace convoy {
 namespace {
 
