@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "convoy/cost_model/pass_seconds.h"
+#include "convoy/cost_model/rank_passes.h"
 
 namespace convoy {
 namespace {
@@ -20,7 +20,7 @@ struct Use {
 };
 
 /// Returns all passes of a step. The last unit stays from forward to backward.
-std::vector<Use> uses_of(const PassSeconds& passes, const CostedJob& job) {
+std::vector<Use> uses_of(const RankPasses& passes, const CostedJob& job) {
   std::vector<Use> uses;
   const std::size_t units = passes.units();
   const FsdpCosted& fsdp = job.fsdp;
@@ -99,7 +99,7 @@ class Timeline {
 StepCost fsdp_cost(const CostProfile& profile, const CostedJob& job) {
   const FsdpCosted& fsdp = job.fsdp;
   const ExchangeCost cost(profile, job.cluster, fsdp.shards_gradients ? 1 : job.partials);
-  const PassSeconds passes(profile, job);
+  const RankPasses passes(profile, job);
   const std::vector<Use> uses = uses_of(passes, job);
   Timeline timeline(profile, cost, uses);
   std::vector<Work> works = timeline.works(fsdp.prefetches);

@@ -7,20 +7,23 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/cost_model/fsdp_cost.h"
-#include "convoy/cost_model/pass_seconds.h"
+#include "convoy/cost_model/rank_passes.h"
 #include "convoy/cost_model/served_cost.h"
 #include "convoy/params/buckets.h"
 
 namespace convoy {
 namespace {
 
+ExchangeCost exchanges(const CostProfile& profile, const CostedJob& job) {
+  return {profile, job.cluster, job.partials};
+}
+
 StepCost single(const CostProfile& profile, const CostedJob& job) {
   CostedJob alone = job;
   alone.cluster = {};
   alone.microbatches = 1;
   alone.samples = job.batch;
-  const double compute =
-      PassSeconds(profile, alone).all() + profile.update + profile.rest;
+  const double compute = RankPasses(profile, alone).all() + profile.update + profile.rest;
   return finished(compute, compute, {});
 }
 
@@ -33,7 +36,7 @@ StepCost after_backward(const CostProfile& profile, const CostedJob& job,
     for (const std::uint64_t bytes : unit.tensors) all += of_tensor(bytes);
   }
   all += of_tensor(profile.statistics_bytes);
-  const double compute = PassSeconds(profile, job).all() + profile.update + profile.rest;
+  const double compute = RankPasses(profile, job).all() + profile.update + profile.rest;
   return finished(compute + all.seconds, compute, all);
 }
 
@@ -62,7 +65,7 @@ std::vector<std::uint64_t> unit_bytes(const CostProfile& profile) {
 template <Algorithm algorithm>
 StepCost ddp(const CostProfile& profile, const CostedJob& job) {
   const ExchangeCost cost = exchanges(profile, job);
-  const PassSeconds passes(profile, job);
+  const RankPasses passes(profile, job);
   const bool alone = job.cluster.ranks() == 1;
   std::vector<Work> works = {
       {.seconds = passes.before_last_microbatch() + passes.forward_of_all()}};
@@ -88,14 +91,14 @@ StepCost ddp(const CostProfile& profile, const CostedJob& job) {
 }
 
 StepCost ps_sync(const CostProfile& profile, const CostedJob& job) {
-  return ps_sync_cost(profile, job, PassSeconds(profile, job).all() + profile.rest);
+  return ps_sync_cost(profile, job, RankPasses(profile, job).all() + profile.rest);
 }
 
 StepCost ps_async(const CostProfile& profile, const CostedJob& job) {
   CostedJob whole = job;
   whole.microbatches = 1;
   whole.samples = job.batch;
-  return ps_async_cost(profile, whole, PassSeconds(profile, whole).all() + profile.rest);
+  return ps_async_cost(profile, whole, RankPasses(profile, whole).all() + profile.rest);
 }
 
 struct Costed {

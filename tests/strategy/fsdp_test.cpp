@@ -94,6 +94,28 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
       tried.transport == Transport::tcp ? "_Tcp" : "");
 }
 
+/// While others gather values, sum gradients, or exchange the norm's chunks.
+TEST(Fsdp, NamesARankThatIsLostInAnyPhase) {
+  for (const Transport transport : {Transport::shared, Transport::tcp}) {
+    for (const char* phase : {"forward 0", "forward 2", "backward 1", "step 1"}) {
+      MadeUpRun run = run_of({3, 7});
+      run.before = [&](const Comm& comm, const std::string& event) {
+        if (comm.rank() == 1 && event == phase) throw std::runtime_error("killed");
+      };
+      const auto thrown = try_ranks(
+          3, [&](Comm& comm) { train(run, comm); }, transport);
+      for (const std::size_t rank : {0u, 2u}) {
+        try {
+          ASSERT_TRUE(thrown[rank]) << phase;
+          std::rethrow_exception(thrown[rank]);
+        } catch (const PeerError& error) {
+          EXPECT_EQ(error.rank(), 1) << phase << ": " << error.what();
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, FsdpOf, testing::ValuesIn(all_cases()), name_of_case);
 
 }  // namespace

@@ -85,6 +85,8 @@ struct MadeUpRun {
   StrategyOptions options{.bucket_bytes = 100};
   std::vector<SegmentId> frozen{};
   Layout layout = three_units();
+  /// Called before each event, such as "forward 1".
+  std::function<void(const Comm&, const std::string&)> before{};
 };
 
 /// One rank that trains on made-up gradients of its micro-batches.
@@ -117,6 +119,7 @@ class MadeUpRank {
         forward();
         backward(gradients_of(step, i), i + 1 == part_.passes());
       }
+      tell("step", step);
       strategy_->step();
     }
     gather_values();
@@ -126,13 +129,15 @@ class MadeUpRank {
             gradients_sent()};
   }
 
-  std::span<const float> read_in_the_last_pass() const { return read_; }
-
  private:
   static Layout with_frozen(const MadeUpRun& run) {
     Layout layout = run.layout;
     layout.freeze(run.frozen);
     return layout;
+  }
+
+  void tell(const std::string& event, std::size_t number) {
+    if (run_.before) run_.before(comm_, event + " " + std::to_string(number));
   }
 
   /// What the pass writes to the partial sums.
@@ -154,6 +159,7 @@ class MadeUpRank {
   void forward() {
     read_.clear();
     for (std::size_t unit = 0; unit < layout_.unit_count(); ++unit) {
+      tell("forward", unit);
       strategy_->before_forward(UnitId{unit});
       const auto values = values_.view(layout_.unit(UnitId{unit}));
       read_.insert(read_.end(), values.begin(), values.end());
@@ -174,6 +180,7 @@ class MadeUpRank {
   }
 
   void backward(UnitId unit, const std::vector<FlatBuffer>& found, bool is_last) {
+    tell("backward", static_cast<std::size_t>(unit));
     strategy_->before_backward(unit);
     const Range range = layout_.unit(unit);
     const auto values = values_.view(range);

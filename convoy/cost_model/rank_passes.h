@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PassSeconds: the computation of a rank, unit by unit, without exchanges.
+// RankPasses: the computation of a rank, unit by unit, without exchanges.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace convoy {
 
-class PassSeconds {
+class RankPasses {
  public:
   /// Borrows both for as long as it lives.
-  PassSeconds(const CostProfile& profile, const CostedJob& job);
+  RankPasses(const CostProfile& profile, const CostedJob& job);
 
   double forward(std::size_t unit) const { return units_[unit].forward; }
   double backward(std::size_t unit) const { return units_[unit].backward; }
