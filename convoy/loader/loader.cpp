@@ -65,7 +65,7 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
               options.augmentation, options.seed),
       image_size_(filler_.shape().size()),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
-  const std::size_t most = part_.samples(batch_size_).size();
+  const std::size_t most = part_.sample_count(batch_size_);
   for (Slot& slot : ring_) {
     slot.images = AlignedBuffer<float>(most * image_size_);
     slot.labels = AlignedBuffer<std::int32_t>(most);
@@ -137,11 +137,16 @@ void Loader::fill(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
   const std::size_t global_count = std::min(batch_size_, order_.size() - begin);
-  const Range own = part_.samples(global_count);
-  const auto samples = order_.at({begin + own.begin, begin + own.end});
-  filler_.fill(epoch_, samples, slot.images.span(), slot.labels.span());
-  slot.batch = {slot.images.span().first(samples.size() * image_size_),
-                slot.labels.span().first(samples.size()), samples.size(), global_count};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < part_.count(); ++i) {
+    const Range own = part_.samples_of(part_.number(i), global_count);
+    const auto samples = order_.at({begin + own.begin, begin + own.end});
+    filler_.fill(epoch_, samples, slot.images.span().subspan(count * image_size_),
+                 slot.labels.span().subspan(count));
+    count += samples.size();
+  }
+  slot.batch = {slot.images.span().first(count * image_size_),
+                slot.labels.span().first(count), count, global_count};
 }
 
 }  // namespace convoy
