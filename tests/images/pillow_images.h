@@ -16,12 +16,6 @@
 
 namespace convoy {
 
-inline std::vector<std::uint8_t> file_content(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = read_bytes(path);
-  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return {first, first + bytes.size()};
-}
-
 /// Files that are made once for all tests of the process.
 class PillowImages {
  public:
@@ -33,8 +27,8 @@ class PillowImages {
   /// By path: width, height, sha256 of the pixels.
   const nlohmann::json& facts() const { return facts_; }
 
-  std::vector<std::uint8_t> content(const std::string& name) const {
-    return file_content(path(name));
+  std::vector<std::byte> content(const std::string& name) const {
+    return read_bytes(path(name));
   }
   std::filesystem::path path(const std::string& name) const {
     return folder_.path() / name;
