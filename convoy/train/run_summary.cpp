@@ -7,6 +7,8 @@
 
 #include "convoy/base/memory.h"
 #include "convoy/base/version.h"
+#include "convoy/data/dataset.h"
+#include "convoy/data/dataset.h"
 #include "convoy/train/training_parts.h"
 #include "convoy/train/whole_units.h"
 
@@ -91,6 +93,22 @@ std::string weights_of(TrainingParts& parts) {
   return digest.hex();
 }
 
+/// Of this process.
+std::uint64_t skipped_files(const DataPair& data) {
+  std::uint64_t count = 0;
+  for (const Dataset* half : {&data.train, &data.test}) {
+    if (half->files && half->files->damaged) count += half->files->damaged->count();
+  }
+  return count;
+}
+
+/// Of all processes. A file that two of them skipped counts twice.
+std::uint64_t skipped_of(const std::vector<RankTotals>& ranks) {
+  std::uint64_t count = 0;
+  for (const RankTotals& rank : ranks) count += rank.skipped_files;
+  return count;
+}
+
 }  // namespace
 
 RunTimes RunSummary::times(double total_seconds) const {
@@ -167,6 +185,9 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"slowest", slowest_of(records_)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
+  if (parts_.settings.data.corrupt == CorruptChoice::skip) {
+    object["skipped_files"] = skipped_of(ranks);
+  }
   const json more = parts_.updates->telemetry().summary_fields;
   if (more.is_object()) object.update(more);
   return object;
@@ -179,6 +200,7 @@ RankTotals rank_totals(TrainingParts& parts) {
   RankTotals own{.bytes_sent = traffic.bytes_sent,
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),
+                 .skipped_files = skipped_files(parts.work.data),
                  .exposed_seconds = telemetry.exposed,
                  .slept_seconds = telemetry.slept,
                  .kernels = kernel_set(parts.settings)};

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/data/dataset.h"
 #include "convoy/evaluate/shared_evaluation.h"
 #include "convoy/train/whole_units.h"
 #include "convoy/updates/save_times.h"
@@ -169,9 +170,20 @@ NextUpdate TrainingLoop::next_update() {
   return parts_.updates->next(request);
 }
 
+/// Names the files that were skipped since the last call.
+void TrainingLoop::say_damaged_files() {
+  for (const Dataset* data : {&parts_.work.data.train, &parts_.work.data.test}) {
+    if (!data->files || !data->files->damaged) continue;
+    for (const std::string& file : data->files->damaged->take_news()) {
+      records_.say("skipped " + file);
+    }
+  }
+}
+
 /// Passes a completed update to everything that needs it.
 void TrainingLoop::take_in(const Update& update) {
   position_.advance();
+  say_damaged_files();
   epoch_sum_ += update.loss;
   learning_rate_ = update.rate;
   if (parts_.averages)
@@ -300,6 +312,7 @@ EvaluationResult TrainingLoop::measure(std::string_view split,
                                              parts_.comm, units.listener());
   summary_.add_evaluating(watch.seconds());
   records_.evaluation(position, split, result.sum, watch.seconds());
+  say_damaged_files();
   if (!std::isfinite(result.sum.loss)) end_diverged();
   return result;
 }

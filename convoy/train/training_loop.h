@@ -49,6 +49,7 @@ class TrainingLoop {
   void train_epoch();
   void end_epoch();
   NextUpdate next_update();
+  void say_damaged_files();
   void take_in(const Update& update);
   bool ends_after(const Update& update);
   void save_weights_if_due();

@@ -159,7 +159,21 @@ void LocalUpdates::update_bn(const TrainPosition& position, FlatBuffer& values,
 UpdateTelemetry LocalUpdates::telemetry() const {
   return {.waiting_for_data = loader_.seconds_waited() - seconds_in_measuring_,
           .exposed = seconds_exposed(),
-          .slept = delays_.seconds_slept()};
+          .slept = delays_.seconds_slept(),
+          .summary_fields = loader_fields()};
+}
+
+/// What decoding took, of a run on image files.
+nlohmann::ordered_json LocalUpdates::loader_fields() const {
+  if (!parts_.work.data.train.files) return nullptr;
+  const LoaderWork work = loader_.work();
+  const double seconds = work.cpu_seconds;
+  return {{"loader",
+           {{"threads", work.threads},
+            {"images", work.images},
+            {"cpu_seconds", seconds},
+            {"images_per_core_second",
+             seconds > 0 ? static_cast<double>(work.images) / seconds : 0}}}};
 }
 
 std::string LocalUpdates::plan(const std::string& strategy) const {

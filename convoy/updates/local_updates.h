@@ -36,6 +36,8 @@ class LocalUpdates : public UpdateSource {
   UpdateTelemetry telemetry() const override;
 
  private:
+  nlohmann::ordered_json loader_fields() const;
+
   /// Totals up to a step.
   struct Reported {
     double data_seconds = 0, exposed_seconds = 0;
