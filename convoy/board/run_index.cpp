@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/base/unix_time.h"
@@ -29,10 +30,6 @@ constexpr double kPauseSeconds = 0.7;
 constexpr int kLockSeconds = 10;
 /// A run takes long to read from here on.
 constexpr double kLongSeconds = 0.05;
-
-std::string as_text(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 /// The path below the folder; the name of the folder itself if that is the run.
 std::string id_of(const fs::path& run, const fs::path& folder) {
@@ -158,7 +155,7 @@ void RunIndex::read(const std::string& id, const fs::path& folder,
   run.read_seconds = watch.seconds();
   run.since_read.restart();
   entry["version"] = run.version = ++version_;
-  run.entry = as_text(entry);
+  run.entry = json_text(entry);
 }
 
 std::string RunIndex::changes_since(std::uint64_t version) {
@@ -178,7 +175,7 @@ std::string RunIndex::changes_since(std::uint64_t version) {
   }
   return fmt::format(
       R"({{"version":{},"complete":{},"reading":{},"removed":{},"runs":[{}]}})", version_,
-      complete, reading, as_text(removed), join(runs, ","));
+      complete, reading, json_text(removed), join(runs, ","));
 }
 
 std::optional<fs::path> RunIndex::folder_of_run(const std::string& id) {

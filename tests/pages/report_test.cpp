@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/pages/page.h"
 #include "convoy/pages/page_charts.h"
 #include "convoy/pages/run_page.h"
@@ -30,7 +31,7 @@ json data_of(const std::string& html) {
 }
 
 TEST(Page, LoadsNothingAndRunsItsOwnScriptsOnly) {
-  const std::string html = page_html(page_text(empty_page()), "a run");
+  const std::string html = page_html(json_text(empty_page()), "a run");
   EXPECT_THAT(html, HasSubstr("default-src &#39;none&#39;; script-src &#39;sha256-"));
   EXPECT_EQ(html.find("src=\"http"), std::string::npos);
   EXPECT_EQ(html.find("{{"), html.find("{{", html.find("<script>")))
@@ -40,7 +41,7 @@ TEST(Page, LoadsNothingAndRunsItsOwnScriptsOnly) {
 TEST(Page, HasNamesThatAreMarkupAsText) {
   json page = empty_page();
   page["runs"].push_back({{"name", "</script><script>alert(1)</script>"}});
-  const std::string html = page_html(page_text(page), "<b>\"&'</b>");
+  const std::string html = page_html(json_text(page), "<b>\"&'</b>");
   EXPECT_EQ(html.find("alert(1)</script>"), std::string::npos);
   EXPECT_THAT(html, HasSubstr("<title>&lt;b&gt;&quot;&amp;&#39;&lt;/b&gt;</title>"));
   EXPECT_EQ(data_of(html), page);
