@@ -89,10 +89,9 @@ void EventRecords::evaluation(std::string_view split, std::size_t step,
   writer_->scalar(fmt::format("{}/accuracy", split), step, sum.accuracy());
 }
 
-void EventRecords::tensors(int epoch, std::size_t step, const Layout& layout,
+void EventRecords::tensors(std::size_t step, const Layout& layout,
                            const FlatBuffer& values, const FlatBuffer& gradients) {
-  const int every = settings_.run.histograms;
-  if (!writer_ || every == 0 || epoch % every != 0) return;
+  if (!writer_) return;
   for (const Segment& segment : layout.segments()) {
     writer_->histogram("weights/" + segment.name, step, values.view(segment.range));
     if (!segment.trained) continue;

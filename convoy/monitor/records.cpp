@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/json.h"
+#include "convoy/monitor/tensor_histograms.h"
+
 namespace convoy {
 namespace {
 
@@ -16,10 +19,6 @@ double rate(std::size_t count, double seconds) {
 
 /// The maximum number of ranks for which a record has one entry each.
 constexpr std::size_t kMostListed = 64;
-
-std::string json_line(const nlohmann::ordered_json& object) {
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 nlohmann::ordered_json as_json(std::span<const RankTiming> ranks) {
   auto list = nlohmann::ordered_json::array();
@@ -171,11 +170,22 @@ void Records::evaluation(const TrainPosition& position, std::string_view split,
                   100 * sum.accuracy(), sum.correct, sum.samples));
 }
 
+void Records::tensors(const TrainPosition& position, const Layout& layout,
+                      const FlatBuffer& values, const FlatBuffer& gradients) {
+  const int every = options_.histograms;
+  if (folder_ == nullptr || every == 0 || position.epoch % every != 0) return;
+  folder_->record({{"kind", "histograms"},
+                   {"step", position.step},
+                   {"epoch", position.epoch},
+                   {"tensors", tensor_histograms(layout, values, gradients)}});
+  if (events_ != nullptr) events_->tensors(position.step, layout, values, gradients);
+}
+
 void Records::record(const nlohmann::ordered_json& line) {
   if (folder_ == nullptr) return;
   folder_->record(line);
   if (progress_ != nullptr && progress_->wants_records()) {
-    progress_->record(json_line(line));
+    progress_->record(json_text(line));
   }
 }
 
@@ -185,7 +195,7 @@ void Records::summary(const nlohmann::ordered_json& summary) {
   if (progress_ == nullptr || !progress_->wants_records()) return;
   nlohmann::ordered_json line = {{"kind", "summary"}};
   line.update(summary);
-  progress_->record(json_line(line));
+  progress_->record(json_text(line));
 }
 
 void Records::say(std::string_view text) {

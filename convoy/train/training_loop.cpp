@@ -22,6 +22,7 @@ RecordOptions record_options(const TrainingParts& parts) {
           .log_every = parts.settings.train.log_every,
           .ranks = updates.workers,
           .rank = parts.comm.rank(),
+          .histograms = parts.settings.run.histograms,
           .clock = updates.clock};
 }
 
@@ -241,8 +242,8 @@ void TrainingLoop::end_epoch() {
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
 std::optional<EvaluationResult> TrainingLoop::decide_after_epoch() {
   parts_.updates->synchronize();
-  events_.tensors(position_.epoch, position_.step, parts_.work.layout,
-                  parts_.rig.values(), *parts_.description().gradients);
+  records_.tensors(position_, parts_.work.layout, parts_.rig.values(),
+                   *parts_.description().gradients);
   average_epoch();
   const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
                    position_.step >= parts_.steps_planned();

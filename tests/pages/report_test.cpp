@@ -12,6 +12,7 @@
 #include "convoy/pages/page.h"
 #include "convoy/pages/page_charts.h"
 #include "convoy/pages/run_page.h"
+#include "convoy/pages/web_files.h"
 #include "convoy/plot/plot.h"
 #include "convoy/system/file.h"
 #include "convoy/system/temporary_folder.h"
@@ -82,21 +83,48 @@ TEST(Report, DrawsEveryChartForPapers) {
   if (!plot_is_available()) GTEST_SKIP() << kNoPlots;
   const TemporaryFolder folder;
   write_shown_run(folder.path() / "run");
-  const json run = run_page(read_run_record(folder.path() / "run"), "run", {});
+  const json run = page_of(folder.path() / "run");
   json page = empty_page();
   page["runs"].push_back(run);
   std::vector<std::string> ids;
   for (const PageChart& one : page_charts(page)) ids.push_back(one.id);
-  EXPECT_THAT(ids, testing::ElementsAre("loss", "accuracy", "learning-rate",
-                                        "weight-norm", "images-per-second", "step-time",
-                                        "staleness", "own-compute", "exposed", "cpu",
-                                        "memory", "network-sent", "network-received",
-                                        "confusion", "landscape", "landscape-surface"));
+  EXPECT_THAT(
+      ids, testing::ElementsAre("loss", "accuracy", "learning-rate", "weight-norm",
+                                "images-per-second", "step-time", "staleness",
+                                "own-compute", "exposed", "cpu", "memory", "network-sent",
+                                "network-received", "pushes", "histogram-1",
+                                "histogram-2", "time", "staleness-histogram", "confusion",
+                                "landscape", "landscape-surface"));
   const std::vector<std::string> files =
       draw_pictures({page_charts(page).front()}, folder.path() / "pictures");
   EXPECT_EQ(files.size(), 2u);
   for (const std::string& file : files)
     EXPECT_TRUE(std::filesystem::exists(file)) << file;
+}
+
+TEST(Report, DrawsHowQuickRunsWere) {
+  const TemporaryFolder folder;
+  write_shown_run(folder.path() / "a");
+  write_shown_run(folder.path() / "b");
+  write_report({.runs = {folder.path()}, .out = folder.path() / "page.html"});
+  std::vector<std::string> ids;
+  for (const PageChart& one :
+       page_charts(data_of(read_text(folder.path() / "page.html")))) {
+    ids.push_back(one.id);
+  }
+  EXPECT_THAT(ids, testing::IsSupersetOf({"train-loss", "speed-up", "mean-step-time"}));
+}
+
+TEST(Report, HasWhatDrawsSurfacesOnlyWhereOneIsShown) {
+  if (surface_library().empty()) GTEST_SKIP() << "script/bootstrap installs echarts-gl";
+  const TemporaryFolder folder;
+  const WrittenRun run = write_shown_run(folder.path() / "run");
+  const auto size = [&] {
+    return read_text(write_report({.runs = {run.path}}).page).size();
+  };
+  const std::size_t with = size();
+  std::filesystem::remove(run.path / "landscape.json");
+  EXPECT_GT(with, size() + surface_library().size() - 1000);
 }
 
 TEST(Report, HasPicturesWhereThereIsNoECharts) {
