@@ -203,7 +203,7 @@ function listSection() {
     el("div", { class: "controls" }, el("label", {}, "Filter ", filter),
       el("button", { type: "button", class: "small", onclick: tickShown }, "Tick these"),
       el("button", { type: "button", class: "small", onclick: tickNone }, "Tick none"), view.count),
-    el("div", { class: "table-box run-list", tabindex: 0, role: "region", "aria-label": "Runs" },
+    el("div", { class: "table-box run-list", tabindex: 0, role: "group", "aria-label": "List of runs" },
       el("table", {}, el("thead", {}, el("tr", {}, listHeads())), view.body)),
     view.empty, view.more, view.sweeps);
 }

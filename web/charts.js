@@ -110,9 +110,12 @@ function redraw(chart) {
 }
 
 function drawAll() {
-  for (const chart of [...watched.values()]) chart.draw();
-  for (const element of watched.keys()) watcher.unobserve(element);
-  watched.clear();
+  for (const [element, chart] of [...watched]) {
+    if (element.clientWidth === 0) continue;  // it is hidden
+    watcher.unobserve(element);
+    watched.delete(element);
+    chart.draw();
+  }
 }
 
 function redrawAll() {
@@ -131,14 +134,15 @@ const AXIS_FORMATS = { number: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v))
                        bytes, rate: (v) => bytes(v) + "/s",
                        ms: (v) => short(v) + " ms", seconds: (v) => short(v) };
 
-/** The distance of ticks, for bytes: round numbers of KiB, MiB, ... */
-function tickDistance(chart) {
-  if (!["bytes", "rate"].includes(chart.spec.format)) return undefined;
+/** Distance and end of the ticks, for bytes: round numbers of KiB, MiB, ... */
+function byteTicks(chart) {
+  if (!["bytes", "rate"].includes(chart.spec.format) || chart.spec.view.log) return {};
   const most = chart.lines.reduce((a, one) => one.ys.reduce((b, y) => (isNumber(y) && y > b ? y : b), a), 0);
-  if (most <= 0) return undefined;
+  if (most <= 0) return {};
   const unit = Math.pow(1024, Math.floor(Math.log(most) / Math.log(1024)));
   const wanted = most / unit / 5, size = Math.pow(10, Math.floor(Math.log10(wanted)));
-  return unit * size * [1, 2, 5, 10].find((one) => one * size >= wanted);
+  const interval = unit * size * [1, 2, 5, 10].find((one) => one * size >= wanted);
+  return { interval, max: interval * Math.ceil(most / interval) };
 }
 
 /**
@@ -273,7 +277,7 @@ function lineOption(chart) {
              min: chart.zoom ? chart.zoom[0] : "dataMin", max: chart.zoom ? chart.zoom[1] : "dataMax",
              axisLabel: { ...axis.axisLabel, formatter: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v)) } },
     yAxis: { ...axis, type: spec.view.log && spec.canLog !== false ? "log" : "value",
-             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined, interval: spec.view.log ? undefined : tickDistance(chart),
+             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined, ...byteTicks(chart),
              axisLabel: { ...axis.axisLabel, formatter: format } },
     series: [...lineSeries(chart), ...marksOf(chart, look)],
   };

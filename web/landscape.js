@@ -37,6 +37,12 @@ function landscapeScale(cells) {
   return { min: Math.min(...logs), max: Math.max(...logs), dimension: 2, inRange: { color: LANDSCAPE_COLOURS } };
 }
 
+/** The largest and the least loss, for the ends of the scale. */
+function lossEnds(cells) {
+  const { min, max } = landscapeScale(cells);
+  return [max, min].map((v) => short(Number(Math.pow(10, v).toPrecision(3))));
+}
+
 function landscapeOption(rows, xs, ys, found) {
   const look = colours();
   const cells = landscapeCells(rows, (x, y) => [x, y]);
@@ -50,7 +56,7 @@ function landscapeOption(rows, xs, ys, found) {
   return { animation: false, grid: { left: 48, right: 84, top: 10, bottom: 28 },
     xAxis: [category(xs), span(xs)], yAxis: [category(ys), span(ys)],
     visualMap: { ...landscapeScale(cells), right: 0, top: "middle", seriesIndex: 0, calculable: false, itemHeight: 200,
-                 textStyle: { color: look.text }, formatter: (v) => short(Math.pow(10, v)) },
+                 textStyle: { color: look.text, fontSize: 11 }, text: lossEnds(cells) },
     tooltip: { confine: true, formatter: (p) => (p.seriesType === "heatmap" ? hoverText(`loss ${short(p.data[3])}`) : "") },
     series: [{ type: "heatmap", data: cells, progressive: 0 }, ...paths] };
 }
@@ -84,7 +90,7 @@ function surfaceCard(rows, xs, ys) {
 
 function drawSurface(parts, rows, xs, ys) {
   const angle = { alpha: 30, beta: 35 };
-  const chart = startDrawing(parts, () => surfaceOption(rows, xs, ys, angle), "Loss landscape as a surface", withoutEval);
+  const chart = startDrawing(parts, () => surfaceOption(rows, xs, ys, { ...angle, distance: parts.plot.clientWidth < 420 ? 300 : 220 }), "Loss landscape as a surface", withoutEval);
   parts.plot.tabIndex = 0;
   parts.plot.setAttribute("role", "application");
   parts.plot.setAttribute("aria-roledescription", "chart");
@@ -129,7 +135,7 @@ function surfaceOption(rows, xs, ys, angle) {
     xAxis3D: { ...axis("x", inside(xs)), min: xs[0], max: xs[xs.length - 1] }, yAxis3D: { ...axis("y", inside(ys)), min: ys[0], max: ys[ys.length - 1] },
     zAxis3D: axis("loss", (v) => short(Number(Math.pow(10, v).toPrecision(2)))),
     grid3D: { boxWidth: 100, boxDepth: 100, boxHeight: 60, axisPointer: { show: false }, environment: "none",
-      viewControl: { ...angle, distance: 210, minDistance: 210, maxDistance: 210, panSensitivity: 0, zoomSensitivity: 0, animation: false, rotateSensitivity: 1.5 } },
+      viewControl: { ...angle, minDistance: angle.distance, maxDistance: angle.distance, panSensitivity: 0, zoomSensitivity: 0, animation: false, rotateSensitivity: 1.5 } },
     visualMap: { show: false, ...landscapeScale(cells) },
     series: [{ type: "surface", shading: "color", silent: true, data: surfaceData(rows, xs, ys),
                wireframe: { show: true, lineStyle: { color: "rgba(0,0,0,0.25)", width: 1 } } }] };

@@ -35,7 +35,7 @@ function tableSection(data, rows) {
   const optional = (head, get, format) => (has(get) ? [{ head, cell: (r) => format(get(r)), sort: (r) => number(get(r)) }] : []);
   const columns = [{ head: "Run", rowHead: true, cell: (r) => text(r.name), sort: (r) => text(r.name) },
     { head: "State", left: true, cell: (r) => stateBadge(r.state), sort: (r) => text(r.state) },
-    ...names.slice(0, 6).map((name) => ({ head: shortName(name, names), left: true, cell: (r) => text(object(r.settings)[name]) || "\u2013",
+    ...names.slice(0, 4).map((name) => ({ head: shortName(name, names), left: true, cell: (r) => text(object(r.settings)[name]) || "\u2013",
                                           sort: (r) => sortable(object(r.settings)[name]) })),
     ...optional("Test accuracy", (r) => object(r.test).accuracy, percent),
     ...optional("Validation accuracy", (r) => object(r.val).accuracy, percent),

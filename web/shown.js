@@ -120,7 +120,10 @@ async function refreshShown(ids) {
 /** A range of steps in full, when a chart is zoomed; everything, thinned, when it is not. */
 async function fetchZoomed(chart, range) {
   const turn = chart.turn = (chart.turn || 0) + 1;
-  for (const line of chart.spec.series) line.series = line.whole || line.series;
+  for (const line of chart.spec.series) {
+    line.series = line.whole || line.series;
+    line.whole = null;
+  }
   if (range === null || chart.spec.byTime) return chart.refresh();
   await pause(120);  // a wheel or a key zooms several times
   const kind = chart.spec.view.kind;

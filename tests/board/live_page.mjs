@@ -114,7 +114,7 @@ async function isUsableByEveryone(browser, cookies) {
     await page.waitForFunction((shown) => board.reading === 0 && (!shown || board.shown.size > 0), query !== "");
     await fitsItsWindow(page);
     assert.deepEqual(await violations(page, modules), [], `${width} ${theme} ${query}`);
-    await reachesEverything(page);
+    if (width === 1280) await reachesEverything(page);
     assert.deepEqual(page.complaints, []);
     await page.context().close();
   }

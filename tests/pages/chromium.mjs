@@ -25,7 +25,10 @@ export async function newPage(browser, { width = 1280, theme = "light", offline 
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, offline });
   const page = await context.newPage();
   page.complaints = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) page.complaints.push(message.text()); });
+  page.on("console", (message) => {
+    const ofDriver = message.text().includes("GL Driver Message");  // of WebGL without a GPU
+    if (["error", "warning"].includes(message.type()) && !ofDriver) page.complaints.push(message.text());
+  });
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.on("dialog", (dialog) => { page.complaints.push("a dialog: " + dialog.message()); dialog.dismiss(); });
   return page;
