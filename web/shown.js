@@ -22,7 +22,7 @@ async function fetchRuns(ids, only) {
 }
 
 /** Many curves of few points are as good to look at, and arrive sooner. */
-const pointsFor = (count) => Math.max(100, Math.min(2000, Math.round(60000 / Math.max(1, count))));
+const pointsFor = (count) => Math.max(100, Math.min(2000, Math.round(10000 / Math.max(1, count))));
 
 function keepAddress() {
   const query = (board.sweep ? asQuery("sweep", [board.sweep]) : asQuery("run", [...board.ticked].slice(0, 20))).join("&");
