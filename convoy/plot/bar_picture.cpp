@@ -45,12 +45,13 @@ std::string name_ticks(const BarChart& chart, double width) {
 
 /// A chart without bars has its axis.
 std::string bar_commands(const BarChart& chart) {
-  if (chart.values.empty()) return "plot NaN notitle\n";
   std::string rows;
   for (std::size_t i = 0; i < chart.values.size(); ++i) {
+    if (!std::isfinite(chart.values[i])) continue;
     rows += fmt::format("{} {} {}\n", gnuplot_number(chart.values[i]), i,
                         short_number(chart.values[i]));
   }
+  if (rows.empty()) return "plot NaN notitle\n";
   return data_block("bars", rows) +
          fmt::format(
              "plot $bars using (0):2:(0):1:($2-0.34):($2+0.34) with boxxyerror fillstyle "

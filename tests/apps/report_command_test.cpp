@@ -80,7 +80,7 @@ TEST_F(ReportCommand, SaysWhatIsMissingWithoutECharts) {
 }
 
 TEST_F(ReportCommand, IsRefusedWithoutRunsOrAPlaceToWrite) {
-  expect_refused(convoy({"report", "nothing"}), 66, {"nothing"});
+  expect_refused(convoy({"report", "nothing"}), 74, {"nothing"});
   train("a", {"run.report=false"});
   expect_refused(convoy({"report", "runs/a", "-o", "no/such/folder/x.html"}), 74,
                  {"no/such/folder"});
