@@ -149,15 +149,19 @@ LineChart curves_of_ranks(const json& run, const LineKind& kind) {
 /// A dot per record in which a worker of an asynchronous run pushed.
 void add_pushes(const json& run, std::vector<PageChart>& charts) {
   if (field_of(field_of(run, "summary"), "staleness").is_null()) return;
-  const LineKind kind{"pushes", "Who pushed when", "worker", 1, {{"perf/own_ms", ""}}};
-  LineChart chart = curves_of_ranks(run, kind);
-  for (std::size_t worker = 0; worker < chart.series.size(); ++worker) {
-    ChartSeries& series = chart.series[worker];
-    series.name = fmt::format("worker {}", worker);
-    std::ranges::fill(series.y, static_cast<double>(worker));
-    series.dots = true;
-    series.line = false;
+  const LineKind kind{"pushes", "Who pushed when", "worker", 1, {}};
+  LineChart chart = chart_of(kind, false);
+  for (const json& series : run["series"]) {
+    if (series["name"] != "perf/own_ms" || !series.contains("rank")) continue;
+    const int worker = series["rank"].get<int>();
+    ChartSeries line = line_of(run, series, 1, fmt::format("worker {}", worker));
+    std::ranges::fill(line.y, worker);
+    line.dots = true;
+    line.line = false;
+    line.colour = worker;
+    chart.series.push_back(std::move(line));
   }
+  std::ranges::sort(chart.series, {}, &ChartSeries::colour);
   if (chart.series.size() > 1) add_chart(kind, std::move(chart), charts);
 }
 

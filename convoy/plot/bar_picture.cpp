@@ -15,7 +15,7 @@
 namespace convoy {
 namespace {
 
-constexpr double kBarsWidth = 640, kBarsRight = 60, kBarHeight = 24, kWidestName = 260;
+constexpr double kBarsWidth = 640, kBarsRight = 90, kBarHeight = 24, kWidestName = 260;
 
 double names_width(const BarChart& chart) {
   double width = 40;

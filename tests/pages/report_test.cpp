@@ -102,6 +102,28 @@ TEST(Report, DrawsEveryChartForPapers) {
     EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
+TEST(Report, DrawsWhichWorkerPushedWhen) {
+  const TemporaryFolder folder;
+  const WrittenRun run = write_shown_run(folder.path() / "run");
+  run.write("metrics.jsonl",
+            R"({"kind":"step","step":1,"ranks":[{"own_ms":0},{"own_ms":5}]})"
+            "\n"
+            R"({"kind":"step","step":2,"ranks":[{"own_ms":5},{"own_ms":0}]})"
+            "\n");
+  json page = empty_page();
+  page["runs"].push_back(page_of(run.path));
+  for (const PageChart& one : page_charts(page)) {
+    if (one.id != "pushes") continue;
+    const auto& series = std::get<LineChart>(one.chart).series;
+    ASSERT_EQ(series.size(), 2u);
+    EXPECT_EQ(series[0].name, "worker 0");
+    EXPECT_EQ(series[0].x, std::vector<double>{2});
+    EXPECT_EQ(series[1].y, std::vector<double>{1}) << "of worker 1";
+    return;
+  }
+  FAIL() << "there is no such chart";
+}
+
 TEST(Report, DrawsHowQuickRunsWere) {
   const TemporaryFolder folder;
   write_shown_run(folder.path() / "a");
