@@ -53,8 +53,8 @@ void reserve_descriptors(std::size_t count, const std::string& what_for);
 /// no such name.
 std::string local_address_towards(const std::string& address);
 
-/// Whether it is localhost or a loopback address: 127.0.0.1, ::1. Another name is not one,
-/// whatever it begins with.
+/// Whether it is localhost or a loopback address: 127.0.0.1, ::1. Another name is not
+/// one, whatever it begins with.
 bool is_loopback(const std::string& address);
 
 /// Returns the peer of a connection: "10.0.0.2:51234".

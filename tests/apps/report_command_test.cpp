@@ -9,7 +9,6 @@ namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;

@@ -14,7 +14,8 @@ const [, , modules, one, all] = process.argv;
 const drawn = (page, id) => page.evaluate((name) => {
   drawAll();
   const option = echarts.getInstanceByDom(document.getElementById("chart-" + name)).getOption();
-  return option.series.filter((s) => s.data.length > 0).map((s) => s.data);
+  const pairsOf = (data) => (ArrayBuffer.isView(data) ? Array.from({ length: data.length / 2 }, (_, i) => [data[2 * i], data[2 * i + 1]]) : data);
+  return option.series.filter((s) => s.data.length > 0).map((s) => pairsOf(s.data));
 }, id);
 
 async function showsTheCurves(page) {
