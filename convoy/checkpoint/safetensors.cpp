@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 #include "convoy/system/file.h"
@@ -87,8 +88,7 @@ std::string header_text(std::span<const TensorView> tensors,
         {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text =
-      header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = json_text(header);
   text.resize(round_up(text.size(), kLengthBytes), ' ');
   return text;
 }

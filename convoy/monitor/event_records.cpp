@@ -89,22 +89,9 @@ void EventRecords::evaluation(std::string_view split, std::size_t step,
   writer_->scalar(fmt::format("{}/accuracy", split), step, sum.accuracy());
 }
 
-void EventRecords::values(std::size_t step, const Layout& layout, UnitId unit,
-                          const FlatBuffer& numbers) {
-  if (!writer_) return;
-  for (const Segment& segment : layout.segments()) {
-    if (segment.unit != unit) continue;
-    writer_->histogram("weights/" + segment.name, step, numbers.view(segment.range));
-  }
-}
-
-void EventRecords::gradients(std::size_t step, const Layout& layout, UnitId unit,
-                             const FlatBuffer& numbers) {
-  if (!writer_) return;
-  for (const Segment& segment : layout.segments()) {
-    if (segment.unit != unit || !segment.trained) continue;
-    writer_->histogram("gradients/" + segment.name, step, numbers.view(segment.range));
-  }
+void EventRecords::histogram(const std::string& name, std::size_t step,
+                             std::span<const float> numbers) {
+  if (writer_) writer_->histogram(name, step, numbers);
 }
 
 void EventRecords::finish(bool over, bool success) {

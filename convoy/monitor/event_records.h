@@ -60,11 +60,8 @@ class EventRecords {
              std::optional<double> weight_norm = std::nullopt);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
 
-  /// Writes histograms of a unit's values, or of its gradients.
-  void values(std::size_t step, const Layout& layout, UnitId unit,
-              const FlatBuffer& numbers);
-  void gradients(std::size_t step, const Layout& layout, UnitId unit,
-                 const FlatBuffer& numbers);
+  void histogram(const std::string& name, std::size_t step,
+                 std::span<const float> numbers);
 
   /// Writes everything to disk. A run that is `over` will not be continued.
   void finish(bool over, bool success);

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/data/dataset.h"
 #include "convoy/evaluate/shared_evaluation.h"
+#include "convoy/monitor/tensor_histograms.h"
 #include "convoy/train/whole_units.h"
 #include "convoy/updates/save_times.h"
 
@@ -273,12 +274,12 @@ void TrainingLoop::record_tensors() {
   WholeUnits values(layout, parts_.rig.values(), updates.sharding.values, parts_.comm);
   WholeUnits gradients(layout, *updates.gradients, updates.sharding.gradients,
                        parts_.comm);
-  for_each_unit(values, layout, [&](UnitId unit) {
-    events_.values(position_.step, layout, unit, parts_.rig.values());
-  });
-  for_each_unit(gradients, layout, [&](UnitId unit) {
-    events_.gradients(position_.step, layout, unit, *updates.gradients);
-  });
+  TensorHistograms histograms(layout, events_, position_.step);
+  for_each_unit(values, layout,
+                [&](UnitId unit) { histograms.add_weights(unit, parts_.rig.values()); });
+  for_each_unit(gradients, layout,
+                [&](UnitId unit) { histograms.add_gradients(unit, *updates.gradients); });
+  records_.histograms(position_, histograms.json());
 }
 
 /// Adds the values to the average, if the epoch is complete and averaged.
