@@ -159,6 +159,9 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
                          {"batch_size", settings.train.batch_size},
                          {"images", result.images},
                          {"image_us", result.image_us},
+                         {"core_us", result.core_us},
+                         {"decode_us", result.decode_us},
+                         {"threads", result.threads},
                          {"images_per_second", result.images_per_second}};
     fmt::print("{}\n", json_text(object));
     return ExitCode::done;
@@ -167,6 +170,12 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
              choice_name(settings.train.augment), settings.train.batch_size,
              with_commas(result.images));
   fmt::print("image     {:.2f} us\n", result.image_us);
+  if (result.decode_us > 0) {
+    fmt::print(
+        "one core  {:.0f} us per image, {:.0f} images/s; decoding alone {:.0f} us\n",
+        result.core_us, 1e6 / result.core_us, result.decode_us);
+    fmt::print("threads   {}\n", result.threads);
+  }
   fmt::print("images/s  {}\n",
              with_commas(static_cast<std::uint64_t>(result.images_per_second)));
   return ExitCode::done;
@@ -178,7 +187,8 @@ void add_bench_loader(CLI::App& bench, Action& action) {
       "loader", "Measure how many images per second the loader prepares");
   loader->footer(
       "Examples:\n  convoy bench loader data=fashion_mnist\n"
-      "  convoy bench loader data=synthetic train.augment=crop_flip --json\n");
+      "  convoy bench loader data=synthetic train.augment=crop_flip --json\n"
+      "  convoy bench loader experiment=imagenet_resnet18 data.root=/data/imagenet\n");
   arguments->add_to(*loader);
   loader->callback([arguments, &action] {
     action = [arguments] { return bench_the_loader(*arguments); };

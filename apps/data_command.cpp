@@ -28,6 +28,9 @@ struct DataArguments {
   std::filesystem::path root;
 };
 
+/// Of a folder of the user's, unknown.
+std::string count_text(std::size_t count) { return count > 0 ? with_commas(count) : "-"; }
+
 ExitCode list() {
   fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", "dataset", "image", "train", "test",
              "description; how to get it");
@@ -35,7 +38,7 @@ ExitCode list() {
     fmt::print("{:<15} {:>8} {:>8} {:>8}  {}\n", source.name,
                fmt::format("{}x{}x{}", source.shape.channels, source.shape.height,
                            source.shape.width),
-               with_commas(source.train.count), with_commas(source.test.count),
+               count_text(source.train.count), count_text(source.test.count),
                source.description);
     if (!source.how_to_get.empty()) fmt::print("{:44}{}\n", "", source.how_to_get);
   }
@@ -63,8 +66,12 @@ ExitCode get(const DataArguments& arguments) {
 
 void print_split(const char* name, const SplitCheck& split,
                  const std::vector<std::string>& classes) {
-  fmt::print("{:<6} {} samples, pixel mean {:.4f}, std {:.4f}\n", name,
-             with_commas(split.count), split.pixels.mean, split.pixels.deviation);
+  fmt::print("{:<6} {} samples", name, with_commas(split.count));
+  if (!split.channels.empty()) {
+    fmt::print(", pixel mean {:.4f}, std {:.4f}", split.pixels.mean,
+               split.pixels.deviation);
+  }
+  fmt::print("\n");
   for (std::size_t i = 0; i < split.channels.size() && split.channels.size() > 1; ++i) {
     fmt::print("       channel {}: mean {:.4f}, std {:.4f}\n", i, split.channels[i].mean,
                split.channels[i].deviation);
@@ -82,7 +89,9 @@ ExitCode check(const DataArguments& arguments) {
                                    : "in " + printable(result.folder.string()));
   print_split("train", result.train, result.classes);
   print_split("test", result.test, result.classes);
-  fmt::print("all files are complete and as published\n");
+  fmt::print("{}\n", find_source(arguments.name).is_folder
+                         ? "all files can be decoded"
+                         : "all files are complete and as published");
   return ExitCode::done;
 }
 

@@ -16,6 +16,7 @@
 #include "convoy/base/version.h"
 #include "convoy/comm/connect.h"
 #include "convoy/events/library.h"
+#include "convoy/images/jpeg_file.h"
 #include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/system/cpu.h"
 #include "version_info.h"
@@ -38,9 +39,10 @@ std::string version_details() {
   text +=
       fmt::format("           zlib {}, {}\n", zlibVersion(), archive_version_string());
   text += fmt::format("           {}\n", curl_version());
-  text += fmt::format("           matio {}, libpng {}, pugixml {}.{}, {}, {}\n",
-                      MATIO_VERSION_STR, PNG_LIBPNG_VER_STRING, PUGIXML_VERSION / 1000,
-                      PUGIXML_VERSION / 10 % 100, transport_library(), event_library());
+  text += fmt::format("           matio {}, libpng {}, {}, pugixml {}.{}, {}, {}\n",
+                      MATIO_VERSION_STR, PNG_LIBPNG_VER_STRING, jpeg_library(),
+                      PUGIXML_VERSION / 1000, PUGIXML_VERSION / 10 % 100,
+                      transport_library(), event_library());
   return text;
 }
 

@@ -184,6 +184,7 @@ TEST(IncludeRules, KeepLibrariesInTheirFolders) {
       {"oneapi/", "convoy/network/kernels"},
       {"immintrin", "convoy/network/kernels"},
       {"gloo/", "convoy/comm"},
+      {"jpeglib", "convoy/images"},
       {"google/protobuf", "convoy/events"},
       {"microhttpd", "convoy/board"},
       {"convoy/events/tensorboard.pb", "convoy/events"},

@@ -129,6 +129,15 @@ void lock(FolderLock& lock, const GetOptions& options, const std::string& name) 
   lock.wait();
 }
 
+void refuse_folder(const DataSource& source) {
+  if (!source.is_folder) return;
+  throw InputError(InputKind::usage,
+                   {.where = "convoy data get",
+                    .found = source.name,
+                    .expected = "a dataset that is published as a whole",
+                    .hint = "name the folder of your images: data.root=FOLDER"});
+}
+
 }  // namespace
 
 fs::path get_data(const std::string& name, const GetOptions& options) {
@@ -136,6 +145,7 @@ fs::path get_data(const std::string& name, const GetOptions& options) {
 }
 
 fs::path get_data(const DataSource& source, const GetOptions& options) {
+  refuse_folder(source);
   if (source.forms.empty()) return "";
   check_address(options.from);
   const fs::path folder = destination_of(source, options);

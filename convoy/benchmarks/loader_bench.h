@@ -14,7 +14,10 @@ struct LoaderBenchResult {
   std::size_t images = 0;
   double seconds = 0;
   double images_per_second = 0;
-  double image_us = 0;  // microseconds per image
+  double image_us = 0;   // microseconds per image
+  double core_us = 0;    // of one core, per image
+  double decode_us = 0;  // of these, in decoding whole images; 0: they are in memory
+  int threads = 1;
 };
 
 /// Loads the data and takes batches, augmented as in training, for at least that long.

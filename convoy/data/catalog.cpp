@@ -14,6 +14,8 @@
 #include "convoy/data/matlab.h"
 #include "convoy/data/png_sprites.h"
 #include "convoy/data/verify.h"
+#include "convoy/images/image_file.h"
+#include "convoy/system/user_cache.h"
 
 namespace convoy {
 namespace {
@@ -78,7 +80,30 @@ void refuse_other_dataset(const DataSource& source, const DataPlace& place) {
   }
 }
 
+DataPair open_folder(const DataOptions& options) {
+  ImageFolderOptions images = options.images;
+  images.root = options.root;
+  if (const fs::path cache = user_cache(); !cache.empty()) {
+    images.cache = cache / "convoy" / "imagefolder";
+  }
+  return open_image_folder(images);
+}
+
+/// Every file of a folder is decoded; pixels are not measured.
+SplitCheck check_files(const Dataset& data) {
+  std::vector<std::byte> buffer;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::span<const std::byte> content = data.files->contents->read(i, buffer);
+    decode_image(content, data.files->contents->name(i));
+  }
+  return {.count = data.size(),
+          .per_class = class_counts(data),
+          .pixels = {},
+          .channels = {}};
+}
+
 SplitCheck count(const Dataset& data) {
+  if (data.files) return check_files(data);
   return {data.size(), class_counts(data), pixel_moments(data), channel_moments(data)};
 }
 
@@ -101,12 +126,14 @@ DataPair load_place(const DataSource& source, const DataPlace& place) {
 
 DataPair load_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
+  if (source.is_folder) return open_folder(options);
   if (source.forms.empty()) return make_synthetic(options.synthetic);
   return load_place(source, locate_data(source, options.root));
 }
 
 DataCheck check_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
+  if (source.is_folder) return describe(open_folder(options), options.root);
   if (source.forms.empty()) return describe(make_synthetic(options.synthetic), "");
   const DataPlace place = locate_data(source, options.root);
   const DataPair data = load_place(source, place);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoy/data/dataset.h"
+#include "convoy/data/folder/image_folder.h"
 #include "convoy/data/locate.h"
 #include "convoy/data/source.h"
 #include "convoy/data/statistics.h"
@@ -22,6 +23,7 @@ struct DataOptions {
   std::filesystem::path
       root{};  // folder of the files; empty: searched for (see locate.h)
   SyntheticOptions synthetic{};  // for data=synthetic
+  ImageFolderOptions images{};   // for data=imagefolder; its root is `root`
 };
 
 /// Loads a dataset.

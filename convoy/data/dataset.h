@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dataset: labelled images, bytes or floats, as stored on disk: in memory, or in a mapped
-// file.
+// Dataset: labelled images, bytes or floats, as stored on disk: in memory, in a mapped
+// file, or each in a file of its own.
 //
-// Images are contiguous, [sample][channel][row][column], and sample i has labels[i]. The
-// loader scales and shuffles them.
+// In memory, images are contiguous, [sample][channel][row][column]. Sample i has
+// labels[i]. The loader decodes, scales and shuffles them.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoy/base/shape.h"
+#include "convoy/data/folder/encoded_images.h"
 #include "convoy/data/pixels.h"
 #include "convoy/data/shared_array.h"
 
@@ -25,15 +27,16 @@ inline constexpr Shape kSmallColourShape{3, 32, 32};
 
 struct Dataset {
   std::string name{};
-  Shape shape{};                       // per image
+  Shape shape{};                       // per image; of files: what is made of each
   std::vector<std::string> classes{};  // by label
-  Pixels images{};                     // [count][channels][height][width]
+  Pixels images{};                     // [count][channels][height][width]; none of files
   SharedLabels labels{};               // [count], each from 0 and below classes.size()
+  std::optional<ImageFiles> files{};   // the images, if they are files
 
   std::size_t size() const { return labels.size(); }
 
   /// Calls `use` with the pixels of one sample, a span of bytes or of floats.
-  /// Requires: sample < size().
+  /// Requires: sample < size(); images in memory.
   template <class Use>
   decltype(auto) visit_image(std::size_t sample, const Use& use) const {
     return images.visit([&](auto numbers) -> decltype(auto) {

@@ -14,7 +14,7 @@
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
 #include "convoy/data/locate.h"
-#include "convoy/data/png_rows.h"
+#include "convoy/images/png_rows.h"
 
 namespace convoy {
 namespace {

@@ -83,6 +83,17 @@ DataSource synthetic() {
   return source;
 }
 
+/// Classes, counts and the size of images are those of the user's folder and settings.
+DataSource image_folder() {
+  return {
+      .name = "imagefolder",
+      .description = "JPEG and PNG files, train/CLASS/* and val/CLASS/*, as ImageNet's",
+      .shape = {3, 224, 224},
+      .how_to_get = "data.root=FOLDER",
+      .is_folder = true,
+  };
+}
+
 }  // namespace
 
 std::vector<DataFile> DataForm::files() const {
@@ -93,7 +104,8 @@ std::vector<DataFile> DataForm::files() const {
 
 std::span<const DataSource> data_sources() {
   static const std::vector<DataSource> sources{fashion_mnist(), mnist(), cifar10(),
-                                               cifar100(),      svhn(),  synthetic()};
+                                               cifar100(),      svhn(),  synthetic(),
+                                               image_folder()};
   return sources;
 }
 

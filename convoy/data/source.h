@@ -58,6 +58,7 @@ struct DataSource {
   std::string system_folder{};  // below the system's dataset folder; may be empty
   std::string npm_package{};    // that contains the files; may be empty
   std::string how_to_get{};     // a command, for messages
+  bool is_folder = false;       // of image files, one folder per class (image_folder.h)
 };
 
 /// All datasets, the default one first.

@@ -22,9 +22,12 @@ bool coin(std::uint32_t word) { return word >> 31 != 0; }
 View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
              std::uint32_t sample) {
   if (augmentation == Augmentation::none) return {};
-  const RandomStream stream(seed, RngStream::augment, static_cast<std::uint32_t>(epoch),
-                            sample);
-  const auto words = stream.block(kOfEpoch);
+  const AugmentKey key = {seed, static_cast<std::uint32_t>(epoch), sample};
+  const auto words = key.stream().block(kOfEpoch);
+  if (is_of_files(augmentation)) {
+    return {.mirrored = augmentation == Augmentation::imagenet && coin(words[2]),
+            .cutout = key};
+  }
   const int padding = padding_of(augmentation);
   View view = {shift(words[0], padding), shift(words[1], padding), coin(words[2])};
   if (augmentation == Augmentation::crop_alternate) {

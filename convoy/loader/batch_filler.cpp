@@ -15,8 +15,7 @@ void BatchFiller::fill(int epoch, std::span<const std::uint32_t> samples,
         "a batch has room for its samples");
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const View view = view_of(augmentation_, seed_, epoch, samples[i]);
-    images_.write(samples[i], view, images.data() + i * size);
-    labels[i] = data_.labels[samples[i]];
+    labels[i] = data_.labels[images_.write(samples[i], view, images.data() + i * size)];
   }
 }
 

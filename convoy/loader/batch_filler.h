@@ -31,7 +31,8 @@ class BatchFiller {
   Shape shape() const { return images_.shape(); }
 
   /// Writes images, [sample][channel][row][column], normalised, and labels. Allocates
-  /// nothing. Requires: buffers for all samples; samples < data.size().
+  /// nothing if images are in memory. Throws InputError if a file cannot be decoded.
+  /// Requires: buffers for all samples; samples < data.size().
   void fill(int epoch, std::span<const std::uint32_t> samples, std::span<float> images,
             std::span<std::int32_t> labels);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,22 @@ SampleOrder order_of(const Dataset& data, std::vector<std::uint32_t> samples,
           options.batch_size / microbatches, options.seed, options.shuffle};
 }
 
+/// Files are decoded in milliseconds each: threads share a batch.
+constexpr std::size_t kFilesInPiece = 4;
+
+/// The processor time of this thread.
+double thread_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::size_t thread_count(const Dataset& data, const LoaderOptions& options) {
+  if (!data.files) return 1;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores;
+}
+
 }  // namespace
 
 Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
@@ -61,16 +78,22 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
       order_(order_of(data, std::move(samples), options)),
       batch_size_(std::min(options.batch_size, order_.size())),
       batches_((order_.size() + batch_size_ - 1) / batch_size_),
-      filler_(data, options.normalization, options.image.value_or(data.shape),
-              options.augmentation, options.seed),
-      image_size_(filler_.shape().size()),
+      fillers_(
+          thread_count(data, options),
+          BatchFiller(data, options.normalization, options.image.value_or(data.shape),
+                      options.augmentation, options.seed)),
+      image_size_(fillers_.front().shape().size()),
+      piece_size_(data.files ? kFilesInPiece : batch_size_),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
-  const std::size_t most = part_.samples(batch_size_).size();
+  const std::size_t most = part_.sample_count(batch_size_);
   for (Slot& slot : ring_) {
     slot.images = AlignedBuffer<float>(most * image_size_);
     slot.labels = AlignedBuffer<std::int32_t>(most);
+    slot.samples.reserve(most);
   }
-  thread_ = std::thread([this] { prepare(); });
+  for (std::size_t i = 0; i < fillers_.size(); ++i) {
+    threads_.emplace_back([this, i] { prepare(static_cast<int>(i)); });
+  }
 }
 
 Loader::~Loader() {
@@ -79,7 +102,7 @@ Loader::~Loader() {
     state_.ending = true;
   }
   changed_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void Loader::start_epoch(int epoch, std::size_t first_batch) {
@@ -90,58 +113,117 @@ void Loader::start_epoch(int epoch, std::size_t first_batch) {
   epoch_ = epoch;
   state_.next = state_.oldest = state_.filled = first_batch;
   state_.end = batches_;
+  state_.claimed = {first_batch, {0, 0}};
+  state_.failure = nullptr;
   changed_.notify_all();
 }
 
 const Batch* Loader::next() {
   std::unique_lock lock(mutex_);
+  const bool is_first = state_.oldest == state_.next;
   state_.oldest = state_.next;
   changed_.notify_all();
   if (state_.next == state_.end) return nullptr;
   if (state_.next == state_.filled) {
     const Stopwatch waiting;
-    changed_.wait(lock, [&] { return state_.next < state_.filled; });
+    // The first batch of an epoch is always waited for, however fast the threads are.
+    if (!is_first && state_.work.threads < static_cast<int>(threads_.size())) {
+      ++state_.work.threads;
+    }
+    changed_.wait(lock, [&] { return state_.next < state_.filled || state_.failure; });
     seconds_waited_ += waiting.seconds();
   }
+  if (state_.next == state_.filled) std::rethrow_exception(state_.failure);
   return &slot(state_.next++).batch;
 }
 
-/// Makes the thread end the current epoch, after the batch that it may be filling.
+LoaderWork Loader::work() const {
+  const std::lock_guard lock(mutex_);
+  return state_.work;
+}
+
+/// Makes the threads end the current epoch, after the pieces that they may be writing.
 void Loader::stop_filling(std::unique_lock<std::mutex>& lock) {
   state_.end = state_.filled;
-  changed_.wait(lock, [&] { return !state_.filling; });
+  changed_.wait(lock, [&] { return state_.filling == 0; });
 }
 
-bool Loader::may_fill() const {
-  return state_.filled < state_.end && state_.filled - state_.oldest < ring_.size();
+bool Loader::may_fill(int thread) const {
+  const std::size_t batch = state_.claimed.batch;
+  return thread < state_.work.threads && !state_.failure && batch < state_.end &&
+         batch - state_.oldest < ring_.size();
 }
 
-/// The loop of the thread.
-void Loader::prepare() {
+/// The loop of a thread.
+void Loader::prepare(int thread) {
+  BatchFiller& filler = fillers_[static_cast<std::size_t>(thread)];
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return state_.ending || may_fill(); });
+    changed_.wait(lock, [&] { return state_.ending || may_fill(thread); });
     if (state_.ending) return;
-    state_.filling = true;
-    const std::size_t number = state_.filled;
+    const Piece piece = claim();
+    ++state_.filling;
     lock.unlock();
-    fill(number);
+    std::exception_ptr failure;
+    const double start = thread_seconds();
+    try {
+      fill(piece, filler);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const double seconds = thread_seconds() - start;
     lock.lock();
-    state_.filling = false;
-    ++state_.filled;
+    --state_.filling;
+    state_.work.cpu_seconds += seconds;
+    state_.work.images += piece.samples.size();
+    if (failure) state_.failure = failure;
+    if (!failure) finish(piece);
     changed_.notify_all();
   }
 }
 
-void Loader::fill(std::size_t number) {
+/// Takes the next samples of the epoch; none of a batch of which this rank has none.
+Loader::Piece Loader::claim() {
+  Piece& claimed = state_.claimed;
+  if (claimed.samples.end == 0) open(claimed.batch);
+  const std::size_t count = slot(claimed.batch).samples.size();
+  claimed.samples = {claimed.samples.end,
+                     std::min(count, claimed.samples.end + piece_size_)};
+  const Piece piece = claimed;
+  if (piece.samples.end == count) claimed = {piece.batch + 1, {0, 0}};
+  return piece;
+}
+
+/// Prepares the slot of a batch for its pieces.
+void Loader::open(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
   const std::size_t global_count = std::min(batch_size_, order_.size() - begin);
-  const Range own = part_.samples(global_count);
-  const auto samples = order_.at({begin + own.begin, begin + own.end});
-  filler_.fill(epoch_, samples, slot.images.span(), slot.labels.span());
-  slot.batch = {slot.images.span().first(samples.size() * image_size_),
-                slot.labels.span().first(samples.size()), samples.size(), global_count};
+  slot.samples.clear();
+  for (std::size_t i = 0; i < part_.count(); ++i) {
+    const Range own = part_.samples_of(part_.number(i), global_count);
+    const auto samples = order_.at({begin + own.begin, begin + own.end});
+    slot.samples.insert(slot.samples.end(), samples.begin(), samples.end());
+  }
+  slot.left = slot.samples.size();
+  slot.batch = {slot.images.span().first(slot.left * image_size_),
+                slot.labels.span().first(slot.left), slot.left, global_count};
+}
+
+void Loader::fill(const Piece& piece, BatchFiller& filler) {
+  Slot& slot = this->slot(piece.batch);
+  const auto [begin, end] = piece.samples;
+  filler.fill(epoch_, std::span(slot.samples).subspan(begin, end - begin),
+              slot.images.span().subspan(begin * image_size_),
+              slot.labels.span().subspan(begin));
+}
+
+/// Counts a piece that is written, and the batches that are complete now.
+void Loader::finish(const Piece& piece) {
+  slot(piece.batch).left -= piece.samples.size();
+  while (state_.filled < state_.claimed.batch && slot(state_.filled).left == 0) {
+    ++state_.filled;
+  }
 }
 
 }  // namespace convoy

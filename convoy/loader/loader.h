@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loader: provides a dataset's samples as batches of floats, prefetched by one thread.
+// Loader: provides a dataset's samples as batches of floats, prefetched by threads.
 //
 //   loader.start_epoch(epoch);
 //   while (const Batch* batch = loader.next()) { ... }
 //
-// The thread fills a ring of ahead + 1 buffers; the additional one is the batch in use:
+// The threads fill a ring of ahead + 1 buffers; the additional one is the batch in use:
 //
-//        next() reads here      the thread fills here
+//        next() reads here      the threads fill here
 //              v                       v
 //   | batch 7 | batch 8 (in use) | batch 9 | ...
+//
+// Images in memory are written by one thread, a batch at a time. Files are decoded a few
+// samples at a time, at first by one thread; whenever next() has to wait, one more joins,
+// so that as many cores as are needed decode, and the others train.
 //
 // The content of a batch follows from samples, seed, epoch and batch number alone,
 // however many are prefetched; the augmentation of an image follows from seed, epoch and
 // its index. The last batch of an epoch may be smaller; it is neither padded nor dropped.
 // A rank prepares only the samples of its own micro-batches, of which a batch may have
-// none. Nothing is allocated from one batch to the next.
+// none. Of images in memory, nothing is allocated from one batch to the next.
 
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -59,7 +64,15 @@ struct LoaderOptions {
   /// augmented; none: as the dataset has them.
   std::optional<Shape> image{};
   Augmentation augmentation = Augmentation::none;
-  int ahead = 2;  // prefetched batches, at least 1
+  int ahead = 2;    // prefetched batches, at least 1
+  int threads = 0;  // that decode files, at most; 0: as many as this process has cores
+};
+
+/// What the threads of a loader did.
+struct LoaderWork {
+  double cpu_seconds = 0;
+  std::size_t images = 0;
+  int threads = 1;  // that are in use
 };
 
 /// One thread may call the methods.
@@ -85,52 +98,70 @@ class Loader {
   void start_epoch(int epoch, std::size_t first_batch = 0);
 
   /// Returns the next batch, valid until the next call of next() or start_epoch();
-  /// nullptr at the end of the epoch and before the first.
+  /// nullptr at the end of the epoch and before the first. Throws InputError if a file of
+  /// that batch or one after it cannot be decoded.
   const Batch* next();
 
   std::size_t batches_per_epoch() const { return batches_; }
   std::size_t samples_per_epoch() const { return order_.size(); }
 
-  /// The total time that next() has waited for the thread.
+  /// The total time that next() has waited for the threads.
   double seconds_waited() const { return seconds_waited_; }
+
+  LoaderWork work() const;
 
  private:
   struct Slot {
     AlignedBuffer<float> images;
     AlignedBuffer<std::int32_t> labels;
     Batch batch;
+    std::vector<std::uint32_t> samples;
+    std::size_t left = 0;  // samples that are not written yet
   };
 
-  /// Batches in [oldest, filled) are in the ring; the thread continues to `end`.
+  /// Some samples of a batch, which one thread writes.
+  struct Piece {
+    std::size_t batch = 0;
+    Range samples{};  // of the batch
+  };
+
+  /// Batches in [oldest, filled) are in the ring; the threads continue to `end`.
   struct FillState {
     std::size_t next = 0;  // the batch that next() returns: `oldest` or the one after it
     std::size_t oldest = 0;  // still in use or not yet returned
     std::size_t filled = 0;
     std::size_t end = 0;
-    bool filling = false;  // the thread is writing batch `filled`, without the mutex
+    Piece claimed{};  // the last piece: its batch, and how many of its samples, are taken
+    int filling = 0;  // threads that are writing a piece, without the mutex
     bool ending = false;
+    std::exception_ptr failure{};
+    LoaderWork work{};
   };
 
   Slot& slot(std::size_t number) { return ring_[number % ring_.size()]; }
-  void prepare();
-  bool may_fill() const;
-  void fill(std::size_t number);
+  void prepare(int thread);
+  bool may_fill(int thread) const;
+  Piece claim();
+  void open(std::size_t number);
+  void fill(const Piece& piece, BatchFiller& filler);
+  void finish(const Piece& piece);
   void stop_filling(std::unique_lock<std::mutex>& lock);
 
   MicrobatchPart part_;
   SampleOrder order_;
   std::size_t batch_size_;  // at most the number of samples
   std::size_t batches_;
-  BatchFiller filler_;
+  std::vector<BatchFiller> fillers_;  // one per thread
   std::size_t image_size_;
+  std::size_t piece_size_;
   int epoch_ = 0;
   std::vector<Slot> ring_;
   double seconds_waited_ = 0;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   FillState state_;
-  std::thread thread_;  // last: it uses all members above
+  std::vector<std::thread> threads_;  // last: they use all members above
 };
 
 }  // namespace convoy

@@ -10,18 +10,13 @@
 namespace convoy {
 namespace {
 
-// A byte times a weight, and a bit for sums that are above 255 by rounding, fit 31 bits.
-constexpr int kFractionBits = 32 - 8 - 2;
-
-/// What a sum begins with, so that cutting its fraction off rounds it.
+/// What a sum begins with.
 template <class Sum>
 constexpr Sum kStart = 0;
 template <>
-constexpr std::int32_t kStart<std::int32_t> = 1 << (kFractionBits - 1);
+constexpr std::int32_t kStart<std::int32_t> = kByteSumStart;
 
-std::uint8_t pixel_of(std::int32_t sum) {
-  return static_cast<std::uint8_t>(std::clamp(sum >> kFractionBits, 0, 255));
-}
+std::uint8_t pixel_of(std::int32_t sum) { return byte_of_sum(sum); }
 
 float pixel_of(double sum) { return static_cast<float>(sum); }
 

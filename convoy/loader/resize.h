@@ -16,6 +16,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,17 @@
 #include "convoy/base/shape.h"
 
 namespace convoy {
+
+/// Weights of bytes have this many bits of fraction: a byte times a weight, and a bit for
+/// sums that are above 255 by rounding, fit 31 bits.
+inline constexpr int kFractionBits = 32 - 8 - 2;
+
+/// What a sum of weighted bytes begins with, so that cutting its fraction off rounds it.
+inline constexpr std::int32_t kByteSumStart = 1 << (kFractionBits - 1);
+
+inline std::uint8_t byte_of_sum(std::int32_t sum) {
+  return static_cast<std::uint8_t>(std::clamp(sum >> kFractionBits, 0, 255));
+}
 
 /// How the pixels along one axis become those of another count.
 class AxisFilter {

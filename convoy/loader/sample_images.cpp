@@ -4,24 +4,36 @@
 
 #include <span>
 
+#include "convoy/base/error.h"
+
 namespace convoy {
 
 SampleImages::SampleImages(const Dataset& data, const Normalization& normalization,
                            Shape shape)
     : data_(data), shape_(shape), pixels_(shape, normalization) {
+  if (data.files) {
+    check(shape == data.shape, "files are decoded to the dataset's shape");
+    source_.emplace<FileImages>(data);
+  }
   if (shape == data.shape) return;
   if (data.images.are_bytes()) {
-    resizer_.emplace<Resizer<std::uint8_t>>(data.shape, shape);
+    source_.emplace<Resizer<std::uint8_t>>(data.shape, shape);
   } else {
-    resizer_.emplace<Resizer<float>>(data.shape, shape);
+    source_.emplace<Resizer<float>>(data.shape, shape);
   }
 }
 
-void SampleImages::write(std::size_t sample, const View& view, float* dst) {
+std::size_t SampleImages::write(std::size_t sample, const View& view, float* dst) {
+  if (auto* files = std::get_if<FileImages>(&source_)) {
+    const FileImages::Shown shown = files->show(sample, view.cutout);
+    pixels_.write(shown.pixels, view, dst);
+    return shown.sample;
+  }
   data_.visit_image(sample, [&]<class Number>(std::span<const Number> image) {
-    auto* resizer = std::get_if<Resizer<Number>>(&resizer_);
+    auto* resizer = std::get_if<Resizer<Number>>(&source_);
     pixels_.write(resizer ? resizer->resize(image) : image, view, dst);
   });
+  return sample;
 }
 
 }  // namespace convoy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SampleImages: the images of a dataset as a network takes them: resized, then shown in a
-// view, then normalised.
+// SampleImages: the images of a dataset as a network takes them: decoded if they are
+// files, resized, then shown in a view, then normalised.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "convoy/data/dataset.h"
 #include "convoy/loader/augmentation.h"
+#include "convoy/loader/file_images.h"
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/pixels.h"
 #include "convoy/loader/resize.h"
@@ -22,22 +23,25 @@ class SampleImages {
  public:
   /// Images of this shape; those of the dataset are resized if they have another. Borrows
   /// the dataset. Requires: as many channels; the normalization fits the images; standard
-  /// deviations above 0.
+  /// deviations above 0; the dataset's shape, if its images are files.
   SampleImages(const Dataset& data, const Normalization& normalization, Shape shape);
 
   Shape shape() const { return shape_; }
   std::size_t size() const { return data_.size(); }
 
-  /// Writes what the view shows of a sample's image, [channel][row][column]. Allocates
-  /// nothing. Requires: sample < size().
-  void write(std::size_t sample, const View& view, float* dst);
+  /// Writes what the view shows of a sample's image, [channel][row][column], and returns
+  /// the sample: another one if its file is skipped (file_images.h). Allocates nothing if
+  /// images are in memory. Throws InputError if a file cannot be decoded. Requires:
+  /// sample < size(); no cutout of images in memory.
+  std::size_t write(std::size_t sample, const View& view, float* dst);
 
  private:
   const Dataset& data_;
   Shape shape_;
   PixelWriter pixels_;
-  /// Of the dataset's type of pixels, if its images have another shape.
-  std::variant<std::monostate, Resizer<std::uint8_t>, Resizer<float>> resizer_;
+  /// A decoder if its images are files; a resizer, of the dataset's type of pixels, if
+  /// they have another shape.
+  std::variant<std::monostate, Resizer<std::uint8_t>, Resizer<float>, FileImages> source_;
 };
 
 }  // namespace convoy

@@ -89,13 +89,21 @@ void EventRecords::evaluation(std::string_view split, std::size_t step,
   writer_->scalar(fmt::format("{}/accuracy", split), step, sum.accuracy());
 }
 
-void EventRecords::tensors(std::size_t step, const Layout& layout,
-                           const FlatBuffer& values, const FlatBuffer& gradients) {
+void EventRecords::values(std::size_t step, const Layout& layout, UnitId unit,
+                          const FlatBuffer& numbers) {
   if (!writer_) return;
   for (const Segment& segment : layout.segments()) {
-    writer_->histogram("weights/" + segment.name, step, values.view(segment.range));
-    if (!segment.trained) continue;
-    writer_->histogram("gradients/" + segment.name, step, gradients.view(segment.range));
+    if (segment.unit != unit) continue;
+    writer_->histogram("weights/" + segment.name, step, numbers.view(segment.range));
+  }
+}
+
+void EventRecords::gradients(std::size_t step, const Layout& layout, UnitId unit,
+                             const FlatBuffer& numbers) {
+  if (!writer_) return;
+  for (const Segment& segment : layout.segments()) {
+    if (segment.unit != unit || !segment.trained) continue;
+    writer_->histogram("gradients/" + segment.name, step, numbers.view(segment.range));
   }
 }
 

@@ -60,9 +60,11 @@ class EventRecords {
              std::optional<double> weight_norm = std::nullopt);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
 
-  /// Writes histograms of every tensor.
-  void tensors(std::size_t step, const Layout& layout, const FlatBuffer& values,
-               const FlatBuffer& gradients);
+  /// Writes histograms of a unit's values, or of its gradients.
+  void values(std::size_t step, const Layout& layout, UnitId unit,
+              const FlatBuffer& numbers);
+  void gradients(std::size_t step, const Layout& layout, UnitId unit,
+                 const FlatBuffer& numbers);
 
   /// Writes everything to disk. A run that is `over` will not be continued.
   void finish(bool over, bool success);

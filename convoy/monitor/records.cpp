@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/json.h"
-#include "convoy/monitor/tensor_histograms.h"
 
 namespace convoy {
 namespace {
@@ -170,15 +169,13 @@ void Records::evaluation(const TrainPosition& position, std::string_view split,
                   100 * sum.accuracy(), sum.correct, sum.samples));
 }
 
-void Records::tensors(const TrainPosition& position, const Layout& layout,
-                      const FlatBuffer& values, const FlatBuffer& gradients) {
-  const int every = options_.histograms;
-  if (folder_ == nullptr || every == 0 || position.epoch % every != 0) return;
+void Records::histograms(const TrainPosition& position,
+                         const nlohmann::ordered_json& tensors) {
+  if (folder_ == nullptr) return;
   folder_->record({{"kind", "histograms"},
                    {"step", position.step},
                    {"epoch", position.epoch},
-                   {"tensors", tensor_histograms(layout, values, gradients)}});
-  if (events_ != nullptr) events_->tensors(position.step, layout, values, gradients);
+                   {"tensors", tensors}});
 }
 
 void Records::record(const nlohmann::ordered_json& line) {

@@ -30,7 +30,6 @@ struct RecordOptions {
   int log_every = 50;
   std::size_t ranks = 1;
   int rank = 0;                        // this one
-  int histograms = 0;                  // epochs from one to the next; 0: none
   const Clock* clock = &kSteadyClock;  // borrowed
 };
 
@@ -76,9 +75,8 @@ class Records {
   void evaluation(const TrainPosition& position, std::string_view split,
                   const LossSum& sum, double seconds);
 
-  /// Called after an epoch; writes histograms of every tensor, if they are requested.
-  void tensors(const TrainPosition& position, const Layout& layout,
-               const FlatBuffer& values, const FlatBuffer& gradients);
+  /// Records the histograms of tensors, by their names (tensor_histograms.h).
+  void histograms(const TrainPosition& position, const nlohmann::ordered_json& tensors);
 
   /// Prints a permanent line, and writes it to log.txt.
   void say(std::string_view text);

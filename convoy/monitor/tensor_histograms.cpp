@@ -38,15 +38,21 @@ nlohmann::ordered_json histogram_json(std::span<const float> numbers) {
   return {{"least", extent.least}, {"most", extent.most}, {"counts", counts}};
 }
 
-nlohmann::ordered_json tensor_histograms(const Layout& layout, const FlatBuffer& values,
-                                         const FlatBuffer& gradients) {
-  nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
+void add_weight_histograms(const Layout& layout, UnitId unit, const FlatBuffer& values,
+                           nlohmann::ordered_json& tensors) {
   for (const Segment& segment : layout.segments()) {
+    if (segment.unit != unit) continue;
     tensors["weights/" + segment.name] = histogram_json(values.view(segment.range));
-    if (!segment.trained) continue;
+  }
+}
+
+void add_gradient_histograms(const Layout& layout, UnitId unit,
+                             const FlatBuffer& gradients,
+                             nlohmann::ordered_json& tensors) {
+  for (const Segment& segment : layout.segments()) {
+    if (segment.unit != unit || !segment.trained) continue;
     tensors["gradients/" + segment.name] = histogram_json(gradients.view(segment.range));
   }
-  return tensors;
 }
 
 }  // namespace convoy

@@ -17,9 +17,12 @@ nlohmann::ordered_json histogram_json(std::span<const float> numbers);
 
 inline constexpr std::size_t kHistogramParts = 40;
 
-/// {"weights/NAME": histogram, "gradients/NAME": histogram}; a tensor that is not trained
-/// has no gradient.
-nlohmann::ordered_json tensor_histograms(const Layout& layout, const FlatBuffer& values,
-                                         const FlatBuffer& gradients);
+/// Adds the histograms of a unit's values by name: "weights/NAME"; and of its gradients,
+/// which a tensor that is not trained has none of: "gradients/NAME".
+void add_weight_histograms(const Layout& layout, UnitId unit, const FlatBuffer& values,
+                           nlohmann::ordered_json& tensors);
+void add_gradient_histograms(const Layout& layout, UnitId unit,
+                             const FlatBuffer& gradients,
+                             nlohmann::ordered_json& tensors);
 
 }  // namespace convoy

@@ -9,40 +9,12 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
-#include "convoy/loader/folds.h"
-#include "convoy/loader/split_anew.h"
 #include "convoy/models/models.h"
 #include "convoy/setup/parameter_patterns.h"
 #include "convoy/system/cpu.h"
 
 namespace convoy {
 namespace {
-
-DataOptions data_options(const Settings& settings) {
-  const DataSettings::Synthetic& synthetic = settings.data.synthetic;
-  DataOptions options{.name = settings.data.name, .root = settings.data.root};
-  options.synthetic.shape = {synthetic.channels, synthetic.height, synthetic.width};
-  options.synthetic.classes = synthetic.classes;
-  options.synthetic.train_count = synthetic.train_count;
-  options.synthetic.test_count = synthetic.test_count;
-  options.synthetic.noise = synthetic.noise;
-  options.synthetic.seed = settings.train.seed;
-  options.synthetic.floats = synthetic.dtype == PixelChoice::float32;
-  return options;
-}
-
-/// What the model takes: the dataset's images, resized or not.
-Shape input_shape(const Settings& settings, const Dataset& data) {
-  if (settings.data.resize == 0) return data.shape;
-  return {data.shape.channels, settings.data.resize, settings.data.resize};
-}
-
-SplitSizes split_sizes(const DataSettings& data) {
-  const auto size = [&](std::size_t i) {
-    return static_cast<std::size_t>(data.split[i]);
-  };
-  return {.train = size(0), .validation = size(1), .test = size(2)};
-}
 
 void check_batch_size(const Settings& settings, std::size_t samples) {
   if (static_cast<std::size_t>(settings.train.batch_size) <= samples) return;
@@ -52,71 +24,6 @@ void check_batch_size(const Settings& settings, std::size_t samples) {
        .found = std::to_string(settings.train.batch_size),
        .expected = fmt::format("at most {}, the training samples", with_commas(samples)),
        .hint = "use a smaller batch or more data"});
-}
-
-/// Returns the numbers of the settings, checked against the images.
-Normalization given_normalization(const DataSettings& settings, const Dataset& data) {
-  Normalization normalization{.moments = {}};
-  for (std::size_t c = 0; c < settings.mean.size(); ++c) {
-    normalization.moments.push_back({settings.mean[c], settings.std.at(c)});
-  }
-  if (normalization.fits(data.shape)) return normalization;
-  throw InputError(InputKind::settings,
-                   {.where = "data.mean and data.std",
-                    .found = fmt::format("{} numbers", settings.mean.size()),
-                    .expected = fmt::format("1 number, or {}, the channels of {}",
-                                            data.shape.channels, data.name),
-                    .hint = ""});
-}
-
-Normalization choose_normalization(const DataSettings& settings, const Dataset& data) {
-  switch (settings.normalize) {
-    case NormalizeChoice::fixed:
-      return given_normalization(settings, data);
-    case NormalizeChoice::channel:
-      return measure_channels(data);
-    case NormalizeChoice::all:
-      break;
-  }
-  return measure(data);
-}
-
-Augmentation augmentation_of(AugmentChoice choice) {
-  switch (choice) {
-    case AugmentChoice::crop_flip:
-      return Augmentation::crop_flip;
-    case AugmentChoice::crop_alternate:
-      return Augmentation::crop_alternate;
-    case AugmentChoice::none:
-      break;
-  }
-  return Augmentation::none;
-}
-
-FoldBy fold_kind(FoldChoice choice) {
-  switch (choice) {
-    case FoldChoice::shuffled:
-      return FoldBy::shuffled;
-    case FoldChoice::stratified:
-      return FoldBy::stratified;
-    case FoldChoice::order:
-      break;
-  }
-  return FoldBy::order;
-}
-
-Partition partition_kind(PartitionChoice choice) {
-  switch (choice) {
-    case PartitionChoice::shared:
-      return Partition::shared;
-    case PartitionChoice::labels:
-      return Partition::labels;
-    case PartitionChoice::labels_unscaled:
-      return Partition::labels_unscaled;
-    case PartitionChoice::iid:
-      break;
-  }
-  return Partition::iid;
 }
 
 Partition partition_of_microbatches(const Settings& settings) {
@@ -186,34 +93,6 @@ EvaluationSet evaluation_set(const Workload& work, std::string_view split) {
 
 SampleImages training_images(const Workload& work) {
   return {work.data.train, work.normalization, work.model.input};
-}
-
-DataPair load_data_pair(const Settings& settings) {
-  DataPair data = load_data(data_options(settings));
-  if (settings.data.split.empty()) return data;
-  return split_anew(data, split_sizes(settings.data), settings.data.split_seed);
-}
-
-Split split_of(const Settings& settings, const Dataset& train) {
-  if (!settings.data.split.empty()) return in_order(split_sizes(settings.data));
-  Split split =
-      split_samples(train.size(), {.train_fraction = settings.data.train_fraction,
-                                   .val_fraction = settings.data.val_fraction,
-                                   .seed = settings.train.seed});
-  if (settings.data.folds == 0) return split;
-  return split_by_fold(train, split.train,
-                       {.folds = settings.data.folds,
-                        .fold = settings.data.fold,
-                        .by = fold_kind(settings.data.fold_by),
-                        .seed = settings.train.seed});
-}
-
-Parts partition_of(const Settings& settings, const Dataset& train, const Split& samples,
-                   int workers) {
-  return partition_samples(train, samples.train,
-                           {.kind = partition_kind(settings.data.partition),
-                            .parts = static_cast<std::size_t>(workers),
-                            .seed = settings.train.seed});
 }
 
 Workload load_training_workload(const Settings& settings) {
@@ -328,8 +207,23 @@ std::string strategy_name(const Settings& settings, int ranks) {
                     .hint = "strategy=ddp, or one rank"});
 }
 
+FsdpShard shard_of(ShardChoice choice) {
+  switch (choice) {
+    case ShardChoice::optimizer:
+      return FsdpShard::optimizer;
+    case ShardChoice::gradients:
+      return FsdpShard::gradients;
+    case ShardChoice::all:
+      break;
+  }
+  return FsdpShard::all;
+}
+
 StrategyOptions strategy_options(const Settings& settings) {
-  return {.bucket_bytes = static_cast<std::size_t>(settings.ddp.bucket_mb * 1e6)};
+  return {.bucket_bytes = static_cast<std::size_t>(settings.ddp.bucket_mb * 1e6),
+          .fsdp = {.shard = shard_of(settings.fsdp.shard),
+                   .reshard_after_forward = settings.fsdp.reshard_after_forward,
+                   .prefetch = settings.fsdp.prefetch}};
 }
 
 OptimizerOptions optimizer_options(const Settings& settings, const Layout& layout) {
@@ -366,7 +260,8 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
           .partition = partition_of_microbatches(settings),
           .normalization = work.normalization,
           .image = work.model.input,
-          .augmentation = augmentation_of(settings.train.augment)};
+          .augmentation = augmentation_of(settings.train.augment),
+          .threads = settings.data.workers};
 }
 
 ScheduleOptions schedule_options(const Settings& settings, std::size_t steps,

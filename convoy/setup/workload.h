@@ -24,6 +24,7 @@
 #include "convoy/params/layout.h"
 #include "convoy/settings/known_names.h"
 #include "convoy/settings/settings.h"
+#include "convoy/setup/data_setup.h"
 #include "convoy/setup/training_rig.h"
 #include "convoy/strategy/registry.h"
 
@@ -46,16 +47,6 @@ EvaluationSet evaluation_set(const Workload& work, std::string_view split);
 
 /// Returns the images of data.train, as the model reads them. Borrows the data.
 SampleImages training_images(const Workload& work);
-
-/// Loads only the data of load_workload(). With data.split, the training set holds the
-/// new training samples and then those of the validation set.
-DataPair load_data_pair(const Settings& settings);
-Split split_of(const Settings& settings, const Dataset& train);
-
-/// Returns the parts of the training samples for that many workers (data.partition), by
-/// worker. Throws InputError.
-Parts partition_of(const Settings& settings, const Dataset& train, const Split& samples,
-                   int workers);
 
 /// As load_workload(); refuses a batch that is larger than the training set.
 Workload load_training_workload(const Settings& settings);

@@ -7,7 +7,10 @@
 
 #include "convoy/base/memory.h"
 #include "convoy/base/version.h"
+#include "convoy/data/dataset.h"
+#include "convoy/data/dataset.h"
 #include "convoy/train/training_parts.h"
+#include "convoy/train/whole_units.h"
 
 namespace convoy {
 namespace {
@@ -75,6 +78,35 @@ std::vector<double> slept_of(const std::vector<RankTotals>& totals,
   std::vector<double> slept;
   for (const RankTotals& rank : totals) slept.push_back(rank.slept_seconds);
   return slept;
+}
+
+/// Hashes what was trained, unit by unit.
+std::string weights_of(TrainingParts& parts) {
+  const Layout& layout = parts.work.layout;
+  const FlatBuffer& values = parts.evaluated_values();
+  WholeUnits units(layout, parts.evaluated_values(), parts.description().sharding.values,
+                   parts.comm);
+  Sha256 digest;
+  for_each_unit(units, layout,
+                [&](UnitId unit) { add_to_digest(layout, unit, values, digest); });
+  add_to_digest(parts.work.statistics_layout, parts.weights().statistics, digest);
+  return digest.hex();
+}
+
+/// Of this process.
+std::uint64_t skipped_files(const DataPair& data) {
+  std::uint64_t count = 0;
+  for (const Dataset* half : {&data.train, &data.test}) {
+    if (half->files && half->files->damaged) count += half->files->damaged->count();
+  }
+  return count;
+}
+
+/// Of all processes. A file that two of them skipped counts twice.
+std::uint64_t skipped_of(const std::vector<RankTotals>& ranks) {
+  std::uint64_t count = 0;
+  for (const RankTotals& rank : ranks) count += rank.skipped_files;
+  return count;
 }
 
 }  // namespace
@@ -153,26 +185,26 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"slowest", slowest_of(records_)},
       {"weights_sha256", ranks.front().weights()},
       {"exit", {{"code", static_cast<int>(outcome.code)}, {"reason", outcome.reason}}}};
+  if (parts_.settings.data.corrupt == CorruptChoice::skip) {
+    object["skipped_files"] = skipped_of(ranks);
+  }
   const json more = parts_.updates->telemetry().summary_fields;
   if (more.is_object()) object.update(more);
   return object;
 }
 
-RankTotals rank_totals(const TrainingParts& parts) {
+RankTotals rank_totals(TrainingParts& parts) {
   const UpdateTelemetry telemetry = parts.updates->telemetry();
   Traffic traffic = parts.comm.total_traffic();
   traffic += telemetry.worker_traffic;
   RankTotals own{.bytes_sent = traffic.bytes_sent,
                  .bytes_received = traffic.bytes_received,
                  .peak_rss_bytes = peak_memory_bytes(),
+                 .skipped_files = skipped_files(parts.work.data),
                  .exposed_seconds = telemetry.exposed,
                  .slept_seconds = telemetry.slept,
                  .kernels = kernel_set(parts.settings)};
-  const Weights weights = parts.weights();
-  const std::string digest =
-      weights_sha256(parts.work.layout, weights.values, parts.work.statistics_layout,
-                     weights.statistics);
-  std::ranges::copy(digest, own.weights_sha256.begin());
+  std::ranges::copy(weights_of(parts), own.weights_sha256.begin());
   return own;
 }
 

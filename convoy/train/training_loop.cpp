@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/data/dataset.h"
 #include "convoy/evaluate/shared_evaluation.h"
+#include "convoy/monitor/tensor_histograms.h"
+#include "convoy/train/whole_units.h"
 #include "convoy/updates/save_times.h"
 
 namespace convoy {
@@ -22,12 +25,11 @@ RecordOptions record_options(const TrainingParts& parts) {
           .log_every = parts.settings.train.log_every,
           .ranks = updates.workers,
           .rank = parts.comm.rank(),
-          .histograms = parts.settings.run.histograms,
           .clock = updates.clock};
 }
 
 /// Gathers the totals of all ranks. All ranks end at the same weights, or there is a bug.
-std::vector<RankTotals> agree_on_weights(const TrainingParts& parts) {
+std::vector<RankTotals> agree_on_weights(TrainingParts& parts) {
   std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
   const std::optional<std::size_t> other = rank_with_other_weights(ranks);
   check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
@@ -56,6 +58,7 @@ Outcome TrainingLoop::run() {
   if (outcome_.code == ExitCode::diverged) outcome_.test.reset();
   finish();
   const std::vector<RankTotals> ranks = agree_on_weights(parts_);
+  outcome_.weights_sha256 = ranks.front().weights();
   finish_files();
   for (const std::string& line : parts_.updates->finish(outcome_.code, outcome_.reason)) {
     records_.say(line);
@@ -168,9 +171,20 @@ NextUpdate TrainingLoop::next_update() {
   return parts_.updates->next(request);
 }
 
+/// Names the files that were skipped since the last call.
+void TrainingLoop::say_damaged_files() {
+  for (const Dataset* data : {&parts_.work.data.train, &parts_.work.data.test}) {
+    if (!data->files || !data->files->damaged) continue;
+    for (const std::string& file : data->files->damaged->take_news()) {
+      records_.say("skipped " + file);
+    }
+  }
+}
+
 /// Passes a completed update to everything that needs it.
 void TrainingLoop::take_in(const Update& update) {
   position_.advance();
+  say_damaged_files();
   epoch_sum_ += update.loss;
   learning_rate_ = update.rate;
   if (parts_.averages)
@@ -199,7 +213,7 @@ void TrainingLoop::take_in(const Update& update) {
 /// The weight norm of a record, where this rank writes records. Ranks that update a range
 /// each compute it together.
 std::optional<double> TrainingLoop::recorded_weight_norm() const {
-  const bool needed = outputs_.folder != nullptr || parts_.description().own_values;
+  const bool needed = outputs_.folder != nullptr || is_divided(parts_.description());
   return needed ? std::optional(weight_norm(parts_)) : std::nullopt;
 }
 
@@ -242,13 +256,34 @@ void TrainingLoop::end_epoch() {
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
 std::optional<EvaluationResult> TrainingLoop::decide_after_epoch() {
   parts_.updates->synchronize();
-  records_.tensors(position_, parts_.work.layout, parts_.rig.values(),
-                   *parts_.description().gradients);
+  record_tensors();
   average_epoch();
   const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
                    position_.step >= parts_.steps_planned();
   if (!due) return std::nullopt;
   return evaluate(parts_.monitored_split());
+}
+
+/// Writes histograms of every tensor, if they are due. Ranks that have parts of them make
+/// units whole together.
+void TrainingLoop::record_tensors() {
+  const UpdateDescription& updates = parts_.description();
+  const int every = parts_.settings.run.histograms;
+  if (every == 0 || position_.epoch % every != 0) return;
+  const Layout& layout = parts_.work.layout;
+  WholeUnits values(layout, parts_.rig.values(), updates.sharding.values, parts_.comm);
+  WholeUnits gradients(layout, *updates.gradients, updates.sharding.gradients,
+                       parts_.comm);
+  nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
+  for_each_unit(values, layout, [&](UnitId unit) {
+    events_.values(position_.step, layout, unit, parts_.rig.values());
+    add_weight_histograms(layout, unit, parts_.rig.values(), tensors);
+  });
+  for_each_unit(gradients, layout, [&](UnitId unit) {
+    events_.gradients(position_.step, layout, unit, *updates.gradients);
+    add_gradient_histograms(layout, unit, *updates.gradients, tensors);
+  });
+  records_.histograms(position_, tensors);
 }
 
 /// Adds the values to the average, if the epoch is complete and averaged.
@@ -276,10 +311,13 @@ EvaluationResult TrainingLoop::measure(std::string_view split,
   const Stopwatch watch(clock());
   parts_.updates->synchronize();
   const EvaluationSet set = evaluation_set(parts_.work, split);
-  EvaluationResult result =
-      convoy::evaluate(set, parts_.weights(), parts_.evaluator, parts_.comm);
+  WholeUnits units(parts_.work.layout, parts_.evaluated_values(),
+                   parts_.description().sharding.values, parts_.comm);
+  EvaluationResult result = convoy::evaluate(set, parts_.weights(), parts_.evaluator,
+                                             parts_.comm, units.listener());
   summary_.add_evaluating(watch.seconds());
   records_.evaluation(position, split, result.sum, watch.seconds());
+  say_damaged_files();
   if (!std::isfinite(result.sum.loss)) end_diverged();
   return result;
 }
@@ -353,9 +391,9 @@ void TrainingLoop::finish() {
 /// Writes everything but the summary to disk.
 void TrainingLoop::finish_files() {
   if (outputs_.progress != nullptr) outputs_.progress->finish();
-  if (outputs_.folder == nullptr) return;
   const SavePoint last = save_point();
   saver_.finish(outcome_.code == ExitCode::diverged ? nullptr : &last);
+  if (outputs_.folder == nullptr) return;
   if (is_done() && !parts_.settings.checkpoint.enabled) records_.say(unsaved());
   summary_.set_checkpointing(saver_.seconds_blocked());
   outputs_.folder->flush();

@@ -49,11 +49,13 @@ class TrainingLoop {
   void train_epoch();
   void end_epoch();
   NextUpdate next_update();
+  void say_damaged_files();
   void take_in(const Update& update);
   bool ends_after(const Update& update);
   void save_weights_if_due();
   void save_if_due();
   std::optional<EvaluationResult> decide_after_epoch();
+  void record_tensors();
   void average_epoch();
   EvaluationResult evaluate(std::string_view split);
   EvaluationResult measure(std::string_view split, const TrainPosition& position);

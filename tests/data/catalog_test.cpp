@@ -28,7 +28,7 @@ TEST(Catalog, ListsDatasetsWithTheDefaultFirst) {
   for (const DataSource& source : data_sources()) names.push_back(source.name);
 
   EXPECT_THAT(names, testing::ElementsAre("fashion_mnist", "mnist", "cifar10", "cifar100",
-                                          "svhn", "synthetic"));
+                                          "svhn", "synthetic", "imagefolder"));
   EXPECT_EQ(DataOptions{}.name, names.front());
 }
 

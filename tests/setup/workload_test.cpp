@@ -129,6 +129,38 @@ TEST(Workload, GivesTheModelResizedImages) {
   EXPECT_EQ(work.normalization, measure(work.data.train)) << "of the pixels as they were";
 }
 
+void expect_settings_refused(const Settings& settings, const std::string& name) {
+  expect_error(InputKind::settings, {name + "\n"}, [&] { load_data_pair(settings); });
+}
+
+TEST(Workload, RefusesSettingsOfImageFilesForImagesInMemory) {
+  Settings settings = settings_of(PartitionChoice::iid);
+  settings.train.augment = AugmentChoice::imagenet;
+  expect_settings_refused(settings, "train.augment");
+}
+
+TEST(Workload, RefusesSettingsOfImagesInMemoryForImageFiles) {
+  Settings files = settings_of(PartitionChoice::iid);
+  files.data.name = "imagefolder";
+  expect_settings_refused(files, "data.normalize");
+  files.data.normalize = NormalizeChoice::fixed;
+  files.data.mean = files.data.std = {0.5};
+  expect_error(InputKind::storage, {"data.root\n"}, [&] { load_data_pair(files); });
+  Settings other = files;
+  other.data.short_side = 100;
+  expect_settings_refused(other, "data.short_side");
+  other = files;
+  other.data.resize = 32;
+  expect_settings_refused(other, "data.resize");
+  other = files;
+  other.data.split = {10, 0, 10};
+  expect_settings_refused(other, "data.split");
+  other = files;
+  other.data.corrupt = CorruptChoice::skip;
+  other.strategy.name = StrategyChoice::ps_sync;
+  expect_settings_refused(other, "data.corrupt");
+}
+
 TEST(KernelSetting, ChoosesTheBestOrAnyThatTheProcessorHas) {
   Settings settings;
   EXPECT_EQ(kernel_set(settings), available_kernel_sets().front());
