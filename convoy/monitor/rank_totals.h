@@ -20,8 +20,8 @@ struct RankTotals {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t skipped_files = 0;  // that could not be decoded
-  double exposed_seconds = 0;  // waiting for other ranks
-  double slept_seconds = 0;    // injected delays
+  double exposed_seconds = 0;       // waiting for other ranks
+  double slept_seconds = 0;         // injected delays
   KernelSet kernels = KernelSet::reference;
   std::array<char, 64> weights_sha256{};
 
