@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/benchmarks/collective_bench.h"
 
@@ -57,7 +58,7 @@ void print_json(const CollectiveArguments& arguments,
                        {"ranks_are", arguments.options.threads ? "threads" : "processes"},
                        {"transport", arguments.transport},
                        {"rows", list}};
-  fmt::print("{}\n", object.dump());
+  fmt::print("{}\n", json_text(object));
 }
 
 void print_text(const CollectiveArguments& arguments,

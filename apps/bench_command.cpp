@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/benchmarks/loader_bench.h"
 #include "convoy/benchmarks/step_bench.h"
@@ -73,7 +74,7 @@ void print_json(const StepBenchResult& result, bool layers) {
       {"activation_bytes", result.arena_bytes},
       {"peak_rss_bytes", result.peak_bytes}};
   if (layers) object["layers"] = layers_json(result);
-  fmt::print("{}\n", object.dump());
+  fmt::print("{}\n", json_text(object));
 }
 
 /// Effective: the FLOPs of direct convolution, divided by the time. Real: the FLOPs that
@@ -162,7 +163,7 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
                          {"decode_us", result.decode_us},
                          {"threads", result.threads},
                          {"images_per_second", result.images_per_second}};
-    fmt::print("{}\n", object.dump());
+    fmt::print("{}\n", json_text(object));
     return ExitCode::done;
   }
   fmt::print("{}, augment {}, batch {}, {} images\n", settings.data.name,

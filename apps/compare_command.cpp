@@ -7,6 +7,7 @@
 
 #include "apps/commands.h"
 #include "apps/pictures.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/compare/comparison_report.h"
 #include "convoy/monitor/progress.h"
@@ -35,9 +36,7 @@ std::vector<RunRecord> read_all(const std::vector<std::filesystem::path>& paths)
 std::string comparison_text(const Comparison& comparison,
                             const CompareArguments& arguments) {
   if (arguments.json) {
-    // A path may contain any bytes, JSON only UTF-8.
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    return comparison_json(comparison).dump(2, ' ', false, replace) + "\n";
+    return json_text(comparison_json(comparison), 2) + "\n";
   }
   const std::string notes = comparison_notes(comparison);
   const std::string below = notes.empty() ? "" : "\n" + notes;

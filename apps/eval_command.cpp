@@ -11,6 +11,7 @@
 #include "apps/eval_target.h"
 #include "apps/pictures.h"
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint.h"
@@ -87,9 +88,7 @@ std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& sett
   json["data"] = settings.data.name;
   json["split"] = split;
   json["weights_sha256"] = evaluated.weights;
-  // A path may contain any bytes, JSON only UTF-8.
-  const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  return json.dump(2, ' ', false, replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 /// Writes all files; returns their names.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/models/models.h"
 #include "convoy/monitor/layers_json.h"
@@ -76,7 +77,7 @@ ExitCode models(const ModelsArguments& arguments) {
   if (!arguments.name.empty()) {
     const ModelEntry& entry = find_model(arguments.name);
     if (arguments.as_json) {
-      fmt::print("{}\n", model_json(entry, arguments.classes).dump(2));
+      fmt::print("{}\n", json_text(model_json(entry, arguments.classes), 2));
     } else {
       print_layers(entry, arguments.classes);
     }
@@ -90,7 +91,7 @@ ExitCode models(const ModelsArguments& arguments) {
   for (const ModelEntry& entry : model_entries()) {
     all.push_back(model_json(entry, arguments.classes));
   }
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}\n", json_text(all, 2));
   return ExitCode::done;
 }
 

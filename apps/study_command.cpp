@@ -11,6 +11,7 @@
 #include "apps/pictures.h"
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/monitor/progress.h"
@@ -142,7 +143,7 @@ ExitCode make_study(StudyKind kind, const StudyArguments& arguments) {
                      .progress = [&](const StudyProgress& p) { console.progress(p); }});
   }
   if (arguments.as_json) {
-    fmt::print("{}\n", results_json(plan, end.results).dump(2));
+    fmt::print("{}\n", json_text(results_json(plan, end.results), 2));
   } else {
     constexpr std::size_t kWide = 200;
     const std::size_t width =

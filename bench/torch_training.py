@@ -77,17 +77,17 @@ class Data:
         over = dict(dim=(0, 2, 3), keepdim=True) if data["normalize"] == "channel" else {}
         return pixels.mean(**over), pixels.std(**over)
 
-    def normalized(self, images):
-        images = images.float()
+    def resized(self, images):
         size = self.settings["data"].get("resize")
-        if size:
-            images = torch.stack([resized(image, size) for image in images])
-        return (images / 255 - self.mean) / self.deviation
+        return torch.stack([resized(image, size) for image in images]) if size else images
+
+    def normalized(self, images):
+        return (images.float() / 255 - self.mean) / self.deviation
 
     def batch(self, samples):
-        images, labels = self.train[0][samples], self.train[1][samples]
+        images, labels = self.resized(self.train[0][samples]), self.train[1][samples]
         if self.settings["train"]["augment"] == "crop_flip":
-            return crop_and_flip(self.normalized(images)), labels
+            images = crop_and_flip(images)
         return self.normalized(images), labels
 
 
@@ -102,11 +102,12 @@ def resized(image, size):
     from PIL import Image
     bands = [Image.fromarray(band.byte().numpy()).resize((size, size), Image.BILINEAR)
              for band in image]
-    return torch.stack([torch.from_numpy(numpy.array(band)) for band in bands]).float()
+    return torch.stack([torch.from_numpy(numpy.array(band)) for band in bands])
 
 
 def crop_and_flip(images):
-    """Moves each image by up to four pixels, over zeros, and mirrors half of them."""
+    """Moves each image by up to four pixels, over black, and mirrors half of them, as torchvision's
+    RandomCrop(32, padding=4) and RandomHorizontalFlip() before ToTensor() and Normalize()."""
     count, height, width = len(images), images.shape[2], images.shape[3]
     padded = torch.nn.functional.pad(images, [PADDING] * 4)
     top, left = torch.randint(0, 2 * PADDING + 1, (2, count, 1, 1))
@@ -232,7 +233,7 @@ def train(training, keep):
 
 def accuracy(model, data):
     with torch.no_grad():
-        found = [model(data.normalized(part)).argmax(1)
+        found = [model(data.normalized(data.resized(part))).argmax(1)
                  for part in data.test[0].split(EVALUATED_AT_ONCE)]
     return float((torch.cat(found) == data.test[1]).float().mean())
 

@@ -295,9 +295,10 @@ class VisionTransformer(nn.Module):
         self.blocks = nn.Sequential(*[_VitBlock(width, heads) for _ in range(depth)])
         self.norm = nn.LayerNorm(width, eps=1e-6)
         self.head = nn.Linear(width, classes)
-        for name, parameter in self.named_parameters():
-            if "patch_embed" not in name and "norm" not in name:
-                nn.init.normal_(parameter, std=1e-6 if name == "cls_token" else 0.02)
+        for name, parameter in self.named_parameters():  # patch_embed as PyTorch draws it
+            if "patch_embed" in name or "norm" in name:
+                continue
+            nn.init.normal_(parameter, std=1e-6 if name == "cls_token" else 0.02)
             if name.endswith(".bias"):
                 nn.init.zeros_(parameter)
 

@@ -4,16 +4,18 @@
 // that are ticked, whose curves grow while they train.
 
 const MOST_ROWS_SHOWN = 500;
-const MOST_COMPARED = 100;
-const MANY_POINTS = 20000;
+const ROWS_AT_ONCE = 60;  // more than can be seen
 
 const board = {
   entries: new Map(),   // by id: what the list shows of a run
   ticked: new Set(),    // ids, in the order of ticking
   shown: new Map(),     // by id: page data of the runs below the list
   rows: new Map(),      // by id: {row, key}
-  version: 0, reading: 0, order: null, filter: "", more: false,
+  version: 0, reading: 0, order: null, filter: "", more: false, fillings: 0,
   comparison: null,     // of the shown runs, if they are several
+  sweep: null,          // the id of the sweep that is shown
+  study: null,          // its sweep.json
+  sweeps: [],           // the ids of all
   generation: 0,        // of what is shown: an answer of an older one is dropped
 };
 
@@ -50,6 +52,7 @@ function tickCell(entry) {
   const box = el("input", { type: "checkbox", "aria-label": "Show " + entry.id, checked: board.ticked.has(entry.id) });
   box.addEventListener("change", () => {
     if (box.checked) board.ticked.add(entry.id); else board.ticked.delete(entry.id);
+    board.sweep = null;
     showTicked();
   });
   return box;
@@ -58,6 +61,7 @@ function tickCell(entry) {
 function nameCell(entry) {
   return el("button", { type: "button", class: "run-name", onclick: () => {
     board.ticked = new Set([entry.id]);
+    board.sweep = null;
     fillList();
     showTicked();
   } }, entry.id);
@@ -132,16 +136,27 @@ function rowOf(entry) {
   return row;
 }
 
+/** Places the rows from `from` on; those below what can be seen a moment later. */
+function placeRows(entries, from, filling) {
+  if (filling !== board.fillings) return;
+  const { body } = board.view, focused = document.activeElement;
+  const end = Math.min(entries.length, from + ROWS_AT_ONCE);
+  while (body.children.length > entries.length) body.lastChild.remove();
+  for (let i = from; i < end; ++i) {
+    const row = rowOf(entries[i]);
+    if (body.children[i] === row) continue;
+    if (body.children[i] && !row.isConnected) body.children[i].replaceWith(row);
+    else body.insertBefore(row, body.children[i] ?? null);
+  }
+  if (end < entries.length) setTimeout(() => placeRows(entries, end, filling));
+  if (focused && focused.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
+}
+
 function fillList() {
-  const { body, count, more, empty } = board.view;
+  const { count, more, empty } = board.view;
   const found = filtered();
   const shown = board.more ? found : found.slice(0, MOST_ROWS_SHOWN);
-  const rows = shown.map(rowOf);
-  const focused = document.activeElement;
-  if (rows.length !== body.children.length || rows.some((row, i) => body.children[i] !== row)) {
-    body.replaceChildren(...rows);
-    if (focused && focused.isConnected && focused !== document.activeElement) focused.focus();
-  }
+  placeRows(shown, 0, ++board.fillings);
   more.hidden = shown.length === found.length;
   more.textContent = `Show all ${withCommas(found.length)}`;
   empty.hidden = board.entries.size > 0 || board.reading > 0;
@@ -163,12 +178,14 @@ function listHeads() {
 
 function tickShown() {
   for (const entry of filtered().slice(0, MOST_COMPARED)) board.ticked.add(entry.id);
+  board.sweep = null;
   fillList();
   showTicked();
 }
 
 function tickNone() {
   board.ticked.clear();
+  board.sweep = null;
   fillList();
   showTicked();
 }
@@ -178,183 +195,32 @@ function listSection() {
   filter.addEventListener("input", () => { board.filter = filter.value; fillList(); });
   const view = { body: el("tbody"), count: el("span", { class: "note", role: "status" }),
     more: el("button", { type: "button", class: "small", hidden: true, onclick: () => { board.more = true; fillList(); } }),
+    sweeps: el("div", { class: "controls sweeps", hidden: true }),
     empty: el("p", { class: "lead", hidden: true }, "No runs yet. A run appears here when it begins."),
     message: el("div", { class: "notice", role: "status", hidden: true }) };
   board.view = view;
-  return section("runs", "Runs", view.message,
+  return section("list", "Runs", view.message,
     el("div", { class: "controls" }, el("label", {}, "Filter ", filter),
       el("button", { type: "button", class: "small", onclick: tickShown }, "Tick these"),
       el("button", { type: "button", class: "small", onclick: tickNone }, "Tick none"), view.count),
-    el("div", { class: "table-box run-list", tabindex: 0, role: "region", "aria-label": "Runs" },
+    el("div", { class: "table-box run-list", tabindex: 0, role: "group", "aria-label": "List of runs" },
       el("table", {}, el("thead", {}, el("tr", {}, listHeads())), view.body)),
-    view.empty, view.more);
+    view.empty, view.more, view.sweeps);
+}
+
+/** A button per sweep, which shows its ranking and its runs. */
+function fillSweeps(sweeps) {
+  if (sweeps.join("\n") === board.sweeps.join("\n")) return;
+  board.sweeps = sweeps;
+  board.view.sweeps.hidden = sweeps.length === 0;
+  board.view.sweeps.replaceChildren(el("span", {}, "Sweeps "), ...sweeps.slice(0, 100).map((id) =>
+    el("button", { type: "button", class: "small", "aria-label": "Show the sweep " + id, onclick: () => showSweep(id) }, id)));
 }
 
 function say(message) {
   const { message: place } = board.view;
   place.hidden = message === "";
   place.textContent = message;
-}
-
-// What is ticked.
-
-function runsPath(ids, query = "") {
-  if (ids.length === 1 && board.ticked.size === 1) return "api/run/" + idPath(ids[0]) + "?" + query;
-  return "api/page?" + ids.map((id) => "run=" + encodeURIComponent(id)).join("&") + "&" + query;
-}
-
-async function fetchRuns(ids, query) {
-  const answer = await getJson(runsPath(ids, query));
-  if (answer.comparison && ids.length === board.ticked.size) board.comparison = answer.comparison;
-  return (Array.isArray(answer.runs) ? answer.runs : [answer]).map(object);
-}
-
-/** Many curves of few points are as good to look at, and arrive sooner. */
-const pointsFor = (count) => "points=" + Math.max(100, Math.min(2000, Math.round(60000 / Math.max(1, count))));
-
-function keepAddress() {
-  const query = [...board.ticked].slice(0, 20).map((id) => "run=" + encodeURIComponent(id)).join("&");
-  history.replaceState(null, "", query ? "?" + query : location.pathname);
-}
-
-async function showTicked() {
-  keepAddress();
-  const generation = ++board.generation;
-  const ids = [...board.ticked].filter((id) => board.entries.has(id)).slice(0, MOST_COMPARED);
-  try {
-    const runs = ids.length === 0 ? [] : await fetchRuns(ids, pointsFor(ids.length));
-    if (generation !== board.generation) return;
-    board.shown = new Map(runs.map((run) => [text(run.id), run]));
-    buildSections();
-    say("");
-  } catch (error) {
-    if (generation === board.generation) say("The board did not answer: " + error.message);
-  }
-}
-
-function forgetCharts() {
-  for (const chart of charts.splice(0)) chart.instance?.dispose();
-  for (const element of watched.keys()) watcher?.unobserve(element);
-  watched.clear();
-  lineCharts.length = 0;
-}
-
-function buildSections() {
-  forgetCharts();
-  const runs = [...board.shown.values()];
-  const sections = (runs.length === 0 ? [] : runs.length === 1 ? runSections(runs[0])
-    : [...comparisonSections({ runs, comparison: board.comparison, sweep: null }), parallelSection(runs)]).filter(Boolean);
-  board.place.replaceChildren(...(runs.length === 1 ? [el("h2", { class: "shown-run" }, text(runs[0].id))] : []), ...sections);
-  fillNavigation([board.listSection, ...sections]);
-}
-
-const curveKeys = (run) => list(run.series).map((series) => `${series.name} ${series.rank}`).join("\n");
-
-/** Takes over the new points of a run into the curves that are drawn; false if there are
- *  other curves than before. */
-function adopt(run, fresh) {
-  if (curveKeys(run) !== curveKeys(fresh)) return false;
-  list(run.series).forEach((series, i) => Object.assign(series, { x: fresh.series[i].x, y: fresh.series[i].y }));
-  Object.assign(run, { ...fresh, series: run.series });
-  return true;
-}
-
-async function refreshShown(ids) {
-  const generation = board.generation;
-  const fresh = await fetchRuns(ids, pointsFor(board.shown.size));
-  if (generation !== board.generation) return;
-  const same = fresh.every((run) => board.shown.has(text(run.id)) && adopt(board.shown.get(text(run.id)), run));
-  if (!same) {
-    for (const run of fresh) board.shown.set(text(run.id), run);
-    return buildSections();
-  }
-  for (const chart of lineCharts) chart.refresh();
-  const [only] = board.shown.size === 1 ? board.shown.values() : [];
-  if (only) document.getElementById("overview")?.replaceWith(overview(only));
-}
-
-/** A range of steps in full, when a chart is zoomed; everything, thinned, when it is not. */
-async function fetchZoomed(chart, range) {
-  const turn = chart.turn = (chart.turn || 0) + 1;
-  for (const line of chart.spec.series) line.series = line.whole || line.series;
-  if (range === null || chart.spec.byTime) return chart.refresh();
-  await pause(120);  // a wheel or a key zooms several times
-  const kind = chart.spec.view.kind;
-  for (const run of new Set(chart.spec.series.map((line) => line.run))) {
-    if (turn !== chart.turn) return;
-    const places = object(run.places);
-    const [from, to] = kind === "step" ? range
-      : range.map((x) => interpolated(list(places[kind]), list(places.step), x));
-    const fresh = object(await getJson(`api/run/${idPath(text(run.id))}?points=${MANY_POINTS}` +
-      `&from=${Math.max(0, Math.floor(from))}&to=${Math.ceil(to)}`).catch(() => null));
-    if (turn !== chart.turn) return;
-    for (const line of chart.spec.series.filter((one) => one.run === run)) {
-      const found = seriesOf(fresh, line.series.name, line.series.rank);
-      if (!found || list(found.x).length < 2) continue;
-      line.whole = line.series;
-      line.series = found;
-    }
-  }
-  chart.refresh();
-}
-
-// A sweep: one axis per setting that differs, and one per score.
-
-function parallelAxes(entries) {
-  const names = new Set(entries.flatMap((entry) => Object.keys(object(entry.settings))));
-  const valueOf = (entry, name) => object(entry.settings)[name] ?? object(page.live.defaults)[name] ?? "";
-  const axes = [...names].filter((name) => new Set(entries.map((entry) => valueOf(entry, name))).size > 1)
-    .map((name) => ({ name, value: (entry) => valueOf(entry, name) }));
-  for (const [split, label] of [["val", "validation accuracy"], ["test", "test accuracy"]]) {
-    if (entries.some((entry) => listedScore(entry, split, "accuracy") !== null)) {
-      axes.push({ name: label, value: (entry) => listedScore(entry, split, "accuracy"), score: true });
-    }
-  }
-  return axes;
-}
-
-function parallelAxis(axis, index, entries, look) {
-  const values = entries.map(axis.value);
-  const numeric = values.every((value) => value !== "" && value !== null && Number.isFinite(Number(value)));
-  const common = { dim: index, name: axis.name, nameTextStyle: { color: look.text, fontSize: 11 },
-                   axisLine: { lineStyle: { color: look.line } }, axisLabel: { color: look.text, fontSize: 11 } };
-  if (!numeric) return { ...common, type: "category", data: [...new Set(values.map(String))] };
-  const numbers = values.map(Number);
-  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const wide = low > 0 && high / low >= 50 && !axis.score;
-  return { ...common, type: wide ? "log" : "value", scale: true,
-           axisLabel: { ...common.axisLabel, formatter: (v) => (axis.score ? percent(v, 1) : short(v)) } };
-}
-
-function parallelSection(runs) {
-  const entries = runs.map((run) => board.entries.get(text(run.id))).filter(Boolean);
-  const axes = parallelAxes(entries);
-  if (entries.length < 3 || axes.length < 2 || !hasCharts()) return null;
-  const parts = chartCard("parallel", "Settings and scores", "A line is a run; a darker line has the better score.");
-  parts.plot.classList.add("tall");
-  startDrawing(parts, () => listedParallelOption(entries, axes), "Settings and scores of " + entries.length + " runs");
-  const columns = [{ head: "Run", rowHead: true, sort: (e) => e.id, cell: (e) => e.id },
-    ...axes.map((axis) => ({ head: axis.name, sort: (e) => axis.value(e),
-                             cell: (e) => (axis.score ? percent(axis.value(e)) : String(axis.value(e))) }))];
-  numbersButton(parts, () => table(columns, entries, { label: "Settings and scores" }));
-  return section("sweep", "Settings and scores", parts.card);
-}
-
-function listedParallelOption(entries, axes) {
-  const look = colours();
-  const last = axes[axes.length - 1];
-  const scores = entries.map((entry) => (last.score ? last.value(entry) : null)).filter(isNumber);
-  const [low, high] = [Math.min(...scores), Math.max(...scores)];
-  return {
-    animation: false, textStyle: { fontFamily: "inherit" },
-    parallel: { left: 60, right: 90, top: 40, bottom: 24 },
-    parallelAxis: axes.map((axis, index) => parallelAxis(axis, index, entries, look)),
-    series: [{ type: "parallel", smooth: false, silent: true,
-      data: entries.map((entry) => ({
-        value: axes.map((axis) => axis.value(entry)).map((value) => (value === null ? "-" : value)),
-        lineStyle: { color: look.palette[0], width: 1.6,
-                     opacity: high > low && isNumber(last.value(entry)) ? 0.15 + 0.85 * (last.value(entry) - low) / (high - low) : 0.6 } })) }],
-  };
 }
 
 // The loop.
@@ -368,6 +234,7 @@ function takeChanges(answer) {
   for (const entry of list(answer.runs)) board.entries.set(text(entry.id), { ...object(entry), id: text(entry.id) });
   board.version = answer.version;
   board.reading = number(answer.reading) ?? 0;
+  fillSweeps(list(answer.sweeps).map(text));
   fillList();
   return list(answer.runs).map((entry) => text(entry.id)).filter((id) => board.shown.has(id));
 }
@@ -378,11 +245,14 @@ function forgetRun(id) {
 }
 
 function tickFromAddress() {
-  for (const id of new URLSearchParams(location.search).getAll("run")) board.ticked.add(id);
+  const asked = new URLSearchParams(location.search);
+  for (const id of asked.getAll("run")) board.ticked.add(id);
+  board.sweep = asked.get("sweep");
 }
 
 /** Ticked runs of the address appear as soon as the list knows them. */
 function showMissing() {
+  if (board.sweep && board.reading === 0) return board.sweeps.includes(board.sweep) ? showSweep(board.sweep) : null;
   const wanted = [...board.ticked].filter((id) => board.entries.has(id) && !board.shown.has(id));
   return wanted.length > 0 ? showTicked() : null;
 }

@@ -67,13 +67,14 @@ function numbersButton(parts, makeTable) {
   return button;
 }
 
-function startDrawing(parts, option, title) {
+/** `wrap` calls what it is given, with whatever the drawing needs around it. */
+function startDrawing(parts, option, title, wrap = (draw) => draw()) {
   const chart = { instance: null, option, plot: parts.plot };
   chart.draw = () => {
     if (!chart.instance) {
       chart.instance = echarts.init(parts.plot, null, { renderer: "canvas" });
     }
-    chart.instance.setOption(option(), { notMerge: true });
+    wrap(() => chart.instance.setOption(option(), { notMerge: true }));
   };
   parts.plot.setAttribute("role", "img");
   parts.plot.setAttribute("aria-label", title);
@@ -100,18 +101,21 @@ function whenVisible(element, chart) {
   watcher.observe(element);
 }
 
-/** A chart that cannot be seen is drawn again when it can. */
+/** A chart that cannot be seen is drawn again when it can, or after those that can. */
 function redraw(chart) {
   if (!chart.instance) return;
   const box = chart.plot.getBoundingClientRect();
-  if (!watcher || (box.bottom > -200 && box.top < innerHeight + 200)) chart.draw();
+  if (!watcher || (box.bottom > 0 && box.top < innerHeight)) chart.draw();
   else whenVisible(chart.plot, chart);
 }
 
 function drawAll() {
-  for (const chart of [...watched.values()]) chart.draw();
-  for (const element of watched.keys()) watcher.unobserve(element);
-  watched.clear();
+  for (const [element, chart] of [...watched]) {
+    if (element.clientWidth === 0) continue;  // it is hidden
+    watcher.unobserve(element);
+    watched.delete(element);
+    chart.draw();
+  }
 }
 
 function redrawAll() {
@@ -128,7 +132,18 @@ const FORMATS = { number: short, percent: (v) => percent(v), bytes, rate: (v) =>
 const AXIS_FORMATS = { number: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v)),
                        percent: (v) => Number((100 * v).toPrecision(4)) + " %",
                        bytes, rate: (v) => bytes(v) + "/s",
-                       ms: (v) => short(v), seconds: (v) => short(v) };
+                       ms: (v) => short(v) + " ms", seconds: (v) => short(v) };
+
+/** Distance and end of the ticks, for bytes: round numbers of KiB, MiB, ... */
+function byteTicks(chart) {
+  if (!["bytes", "rate"].includes(chart.spec.format) || chart.spec.view.log) return {};
+  const most = chart.lines.reduce((a, one) => one.ys.reduce((b, y) => (isNumber(y) && y > b ? y : b), a), 0);
+  if (most <= 0) return {};
+  const unit = Math.pow(1024, Math.floor(Math.log(most) / Math.log(1024)));
+  const wanted = most / unit / 5, size = Math.pow(10, Math.floor(Math.log10(wanted)));
+  const interval = unit * size * [1, 2, 5, 10].find((one) => one * size >= wanted);
+  return { interval, max: interval * Math.ceil(most / interval) };
+}
 
 /**
  * Lines over x. `spec`: {id, title, note, format, series: [{name, run, series, smooth,
@@ -204,7 +219,7 @@ function lineSeries(chart) {
     const at = chart.spec.series.indexOf(line);
     const colour = colourOf(line.colour ?? at);
     const style = { color: colour, type: line.dash || dashOf(line.colour ?? at), width: many ? 1 : 1.8 };
-    const common = { type: "line", silent: true, animation: false, symbol: "circle",
+    const common = { type: "line", dimensions: ["x", "y"], silent: true, animation: false, symbol: "circle",
                      itemStyle: { color: colour }, connectNulls: false };
     if (isSmoothed && !many) {
       series.push({ ...common, showSymbol: false, data: pairs(xs, raw),
@@ -217,8 +232,14 @@ function lineSeries(chart) {
   return series;
 }
 
+/** x, y, x, y, ...: ECharts copies a list of pairs several times, and such numbers not. */
 function pairs(xs, ys) {
-  return xs.map((x, i) => [x, isNumber(ys[i]) ? ys[i] : "-"]);
+  const values = new Float64Array(2 * xs.length);
+  for (let i = 0; i < xs.length; ++i) {
+    values[2 * i] = xs[i];
+    values[2 * i + 1] = isNumber(ys[i]) ? ys[i] : NaN;
+  }
+  return values;
 }
 
 function marksOf(chart, look) {
@@ -256,7 +277,7 @@ function lineOption(chart) {
              min: chart.zoom ? chart.zoom[0] : "dataMin", max: chart.zoom ? chart.zoom[1] : "dataMax",
              axisLabel: { ...axis.axisLabel, formatter: (v) => (Math.abs(v) >= 1e4 ? large(v) : short(v)) } },
     yAxis: { ...axis, type: spec.view.log && spec.canLog !== false ? "log" : "value",
-             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined,
+             scale: !spec.fromZero, min: spec.fromZero ? 0 : undefined, minInterval: spec.wholeNumbers ? 1 : undefined, ...byteTicks(chart),
              axisLabel: { ...axis.axisLabel, formatter: format } },
     series: [...lineSeries(chart), ...marksOf(chart, look)],
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run's page shows besides curves: classes, time, ranks, network, landscape.
+// What a run's page shows besides curves: classes, time, ranks, network.
 
 function evaluation(run) {
   const found = object(run.evaluation);
@@ -114,9 +114,9 @@ function timing(run) {
   if (ranks) content.push(ranks);
   const view = newView();
   const label = ["ps_async", "ps_sync"].includes(summary.strategy) ? "worker" : "rank";
-  const own = rankChart(run, view, { label, id: "own-compute", title: "Own compute per step", name: "perf/own_ms", format: "ms" });
-  const exposed = rankChart(run, view, { label, id: "exposed", title: "Waiting for others per step", name: "comm/exposed_ms", format: "ms" });
-  const made = [own, exposed].filter((chart) => chart && chart.spec.series.length > 1);
+  const made = [{ id: "own-compute", title: "Own compute per step", name: "perf/own_ms" },
+                { id: "exposed", title: "Waiting for others per step", name: "comm/exposed_ms" }]
+    .filter((spec) => rankSeries(run, spec.name).length > 1).map((spec) => rankChart(run, view, { ...spec, label, format: "ms" }));
   if (made.length > 0) {
     content.push(viewControls(view, () => made.forEach(resetAndRefresh)),
       el("div", { class: "grid" }, made.map((chart) => chart.parts.card)));
@@ -175,10 +175,9 @@ function resources(run) {
                  { id: "network-received", title: "Received", name: "net/received_bytes_per_second", format: "rate" }];
   const made = [];
   const refreshAll = () => made.forEach((chart) => chart.refresh());
+  const isWorthIt = (series) => list(series.y).length > 1 && sum(list(series.y)) > 0;
   for (const spec of specs) {
-    const chart = rankChart(run, view, { ...spec, byTime: true, onToggle: refreshAll });
-    const isWorthIt = (line) => list(line.series.y).length > 1 && sum(list(line.series.y)) > 0;
-    if (chart && chart.spec.series.some(isWorthIt)) made.push(chart);
+    if (rankSeries(run, spec.name).some(isWorthIt)) made.push(rankChart(run, view, { ...spec, byTime: true, onToggle: refreshAll }));
   }
   if (made.length === 0) return null;
   return section("resources", "Resources", el("p", { class: "note lead" }, "Every rank, about once per second."),
@@ -219,7 +218,7 @@ function histogramCard(staleness) {
     el("div", { class: "bars" }, table([
       { head: "Staleness", rowHead: true, cell: (b) => (b.from === b.to ? b.from : `${b.from} to ${b.to}`) },
       { head: "Updates", cell: (b) => withCommas(b.updates) },
-      { head: "Share", left: true, cell: (b) => {
+      { head: "Beside the others", left: true, cell: (b) => {
         const bar = el("span", { class: "bar", "aria-hidden": "true" });
         bar.style.width = 100 * (number(b.updates) ?? 0) / most + "%";
         return bar;
@@ -323,38 +322,4 @@ function edge(from, to, step, height, width) {
   const bend = Math.min(100, 18 + 9 * (to - from));
   const y0 = top - height / 2, y1 = bottom + height / 2;
   return svg("path", { class: "edge", d: `M ${width - 2} ${y0} C ${width + bend} ${y0}, ${width + bend} ${y1}, ${width - 2} ${y1}` });
-}
-
-function landscape(run) {
-  const found = object(run.landscape);
-  const rows = list(found.loss).map(list), xs = list(found.x), ys = list(found.y);
-  if (rows.length === 0 || rows.length !== ys.length) return null;
-  const parts = chartCard("landscape", "Loss around the weights", "Colour is the logarithm of the loss; lines are the runs' ways, from ring to dot.");
-  parts.plot.classList.add("tall");
-  if (hasCharts()) startDrawing(parts, () => landscapeOption(rows, xs, ys, found), "Loss landscape");
-  else parts.plot.replaceWith(pictureOf("landscape", "Loss landscape") || el("p", { class: "note" }, "landscape.json has the numbers."));
-  const least = object(found.minimum);
-  return section("landscape", "Landscape",
-    el("p", { class: "lead" }, `${withCommas(found.samples)} ${text(found.split)} samples; least loss of the grid ${short(least.loss)} at (${short(least.x)}, ${short(least.y)}).`), parts.card);
-}
-
-function landscapeOption(rows, xs, ys, found) {
-  const look = colours();
-  const cells = [];
-  rows.forEach((row, y) => row.forEach((loss, x) => { if (isNumber(loss) && loss > 0) cells.push([x, y, Math.log10(loss), loss]); }));
-  const logs = cells.map((c) => c[2]);
-  // Paths are drawn on value axes over the categories of the cells.
-  const category = (values) => ({ type: "category", data: values.map((v) => short(v)), axisTick: { show: false },
-    axisLabel: { color: look.text, fontSize: 11, hideOverlap: true }, axisLine: { lineStyle: { color: look.line } } });
-  const span = (values) => { const half = (values[1] - values[0]) / 2; return { type: "value", show: false, min: values[0] - half, max: values[values.length - 1] + half }; };
-  const paths = list(found.runs).map(object).map((one, index) => ({ type: "line", xAxisIndex: 1, yAxisIndex: 1, silent: true, animation: false,
-    data: list(one.saves).map(object).map((s, i, all) => ({ value: [s.x, s.y], symbol: i === 0 ? "emptyCircle" : "circle", symbolSize: i === 0 || i === all.length - 1 ? 10 : 3 })),
-    lineStyle: { color: PALETTE.light[(index + 1) % 8], width: 2 }, itemStyle: { color: PALETTE.light[(index + 1) % 8] } }));
-  return { animation: false, grid: { left: 8, right: 70, top: 10, bottom: 10, containLabel: true },
-    xAxis: [category(xs), span(xs)], yAxis: [category(ys), span(ys)],
-    visualMap: { min: Math.min(...logs), max: Math.max(...logs), dimension: 2, right: 0, top: "middle", seriesIndex: 0, calculable: false, itemHeight: 200,
-                 textStyle: { color: look.text }, formatter: (v) => short(Math.pow(10, v)),
-                 inRange: { color: ["#08306b", "#2b7bba", "#9ecae1", "#f7fbff", "#fdd49e", "#fc8d59", "#b30000"] } },
-    tooltip: { confine: true, formatter: (p) => (p.seriesType === "heatmap" ? hoverText(`loss ${short(p.data[3])}`) : "") },
-    series: [{ type: "heatmap", data: cells, progressive: 0 }, ...paths] };
 }

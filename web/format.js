@@ -79,6 +79,7 @@ function duration(seconds) {
 
 function large(value) {
   if (!isNumber(value)) return "\u2013";
+  if (Math.abs(value) >= 1e15) return value.toExponential(1).replace("e+", "e");
   for (const [size, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (Math.abs(value) >= size) return Number((value / size).toPrecision(3)) + " " + unit;
   }
@@ -87,14 +88,18 @@ function large(value) {
 
 const milliseconds = (value) => (isNumber(value) ? short(value) + " ms" : "\u2013");
 
+const tableOrders = new Map();  // by name: how a table was sorted that is made anew
+
 /**
  * A table: columns are {head, cell(row), sort(row)?, left?}. Heads of columns with
- * `sort` are buttons.
+ * `sort` are buttons. With a `name`, a table of that name is sorted as the last one was.
  */
 function table(columns, rows, options = {}) {
   const body = el("tbody");
   const heads = columns.map((column) => headCell(column, sortBy));
   let order = null;
+  const before = tableOrders.get(options.name);
+  const same = before ? columns.findIndex((column) => column.sort && column.head === before.head) : -1;
   function fill() {
     const sorted = order ? sortedRows(rows, order) : rows;
     body.replaceChildren(...sorted.map((row) => el("tr", {}, columns.map((column) =>
@@ -104,11 +109,16 @@ function table(columns, rows, options = {}) {
   }
   function sortBy(column, head) {
     const falling = order && order.column === column && !order.falling;
-    order = { column, falling: Boolean(falling) };
-    for (const other of heads) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    setOrder({ column, falling: Boolean(falling) }, head);
     fill();
   }
+  function setOrder(wanted, head) {
+    order = wanted;
+    if (options.name) tableOrders.set(options.name, { head: order.column.head, falling: order.falling });
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", order.falling ? "descending" : "ascending");
+  }
+  if (same >= 0) setOrder({ column: columns[same], falling: before.falling }, heads[same]);
   fill();
   const caption = options.caption ? el("caption", {}, options.caption) : null;
   return el("div", { class: "table-box", tabindex: 0, role: "group",

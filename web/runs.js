@@ -3,7 +3,7 @@
 // The page of several runs: a table, curves over each other, what differs; and of a sweep
 // or a cross-validation its ranking and parallel coordinates.
 
-const MOST_SHOWN = 20;  // runs whose curves are drawn at first
+const MOST_SHOWN = 12;  // runs whose curves are drawn at first
 
 const COMPARED = [
   { id: "train-loss", title: "Training loss", names: ["train/loss"], smooth: true },
@@ -35,6 +35,8 @@ function tableSection(data, rows) {
   const optional = (head, get, format) => (has(get) ? [{ head, cell: (r) => format(get(r)), sort: (r) => number(get(r)) }] : []);
   const columns = [{ head: "Run", rowHead: true, cell: (r) => text(r.name), sort: (r) => text(r.name) },
     { head: "State", left: true, cell: (r) => stateBadge(r.state), sort: (r) => text(r.state) },
+    ...names.slice(0, 4).map((name) => ({ head: shortName(name, names), left: true, cell: (r) => text(object(r.settings)[name]) || "\u2013",
+                                          sort: (r) => sortable(object(r.settings)[name]) })),
     ...optional("Test accuracy", (r) => object(r.test).accuracy, percent),
     ...optional("Validation accuracy", (r) => object(r.val).accuracy, percent),
     ...optional("Validation loss", (r) => object(r.val).loss, short),
@@ -42,12 +44,10 @@ function tableSection(data, rows) {
     ...optional("Training time", (r) => r.training_seconds, duration),
     ...optional("Images/s", (r) => r.images_per_second, (v) => withCommas(Math.round(v))),
     ...optional("Speed-up", (r) => r.speedup, (v) => (isNumber(v) ? v.toFixed(2) : "\u2013")),
-    ...optional("Sent", (r) => r.bytes_sent, bytes),
-    ...optional("Peak memory", (r) => r.peak_rss_bytes, bytes),
-    ...names.slice(0, 6).map((name) => ({ head: shortName(name, names), left: true, cell: (r) => text(object(r.settings)[name]) || "\u2013",
-                                          sort: (r) => sortable(object(r.settings)[name]) }))];
+    ...optional("Sent", (r) => r.bytes_sent || null, bytes),
+    ...optional("Peak memory", (r) => r.peak_rss_bytes, bytes)];
   const broken = rows.filter((row) => list(row.problems).length > 0);
-  return section("runs", `${rows.length} runs`, table(columns, rows, { label: "Runs" }),
+  return section("runs", `${rows.length} runs`, table(columns, rows, { label: "Runs", name: "runs" }),
     broken.length > 0 ? el("details", { class: "notice" }, el("summary", {}, `${broken.length} runs have files that cannot be read`),
       broken.map((row) => list(row.problems).map((one) => el("p", {}, `${text(row.name)}: ${text(one)}`)))) : null,
     el("p", { class: "note" }, "The speed-up is that of images per second against the first run."));
@@ -161,8 +161,10 @@ function targetSection(runs) {
   };
   target.addEventListener("input", fill);
   fill();
-  return section("target", "Time to accuracy", el("div", { class: "controls" }, el("label", {}, "Accuracy ", target, shown)), place,
+  const made = section("target", "Time to accuracy", el("div", { class: "controls" }, el("label", {}, "Accuracy ", target, shown)), place,
     el("p", { class: "note" }, "The first evaluation during training that reached it. The time of evaluations is left out."));
+  made.refresh = fill;
+  return made;
 }
 
 function reached(run, series, wanted) {
@@ -246,10 +248,11 @@ function parallelOption(groups, names, metric, study) {
                    : { dim, name: shortName(name, names), type: "category", data: [...new Set(values)], read: (v) => v };
   });
   const scores = groups.map((group) => group[metric].mean);
-  const result = { dim: names.length, name: `${splitName(text(study.split))} ${metric}`, type: "value", scale: true };
+  const result = { dim: names.length, name: `${splitName(text(study.split))} ${metric}`, type: "value", scale: true, axisLabel: { formatter: metric === "accuracy" ? AXIS_FORMATS.percent : (v) => short(v) } };
   return { animation: false,
     parallel: { left: 50, right: 90, top: 40, bottom: 24, parallelAxisDefault: { nameTextStyle: { color: look.text, fontSize: 12 }, nameGap: 14,
-      axisLabel: { color: look.text, fontSize: 11, formatter: (v) => (typeof v === "number" ? short(v) : cut(v, 18)) }, axisLine: { lineStyle: { color: look.text } } } },
+      z: 20, axisLabel: { color: look.text, fontSize: 11, textBorderColor: look.ground, textBorderWidth: 3, formatter: (v) => (typeof v === "number" ? short(v) : cut(v, 18)) },
+      axisLine: { lineStyle: { color: look.text } } } },
     parallelAxis: [...axes.map(({ read, ...axis }) => axis), result],
     visualMap: { show: false, min: Math.min(...scores), max: Math.max(...scores), dimension: names.length,
                  inRange: { color: metric === "loss" ? [look.palette[0], look.palette[1]] : [look.palette[1], look.palette[0]] } },

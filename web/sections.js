@@ -163,7 +163,13 @@ function settings(run) {
                    { head: "Meaning", left: true, cell: (s) => s.help }];
   return section("settings", "Settings",
     differing.length > 0 ? table(columns, differing, { caption: "Not at their defaults", class: "settings" }) : el("p", {}, "All settings have their defaults."),
-    el("details", {}, el("summary", {}, `All ${all.length} settings`), table(columns, all, { label: "All settings", class: "settings" })));
+    whenOpened(`All ${all.length} settings`, () => table(columns, all, { label: "All settings", class: "settings" })));
+}
+
+/** Details that are made when somebody wants to see them. */
+function whenOpened(title, content) {
+  const details = el("details", { ontoggle: () => { if (details.open && details.children.length === 1) details.append(content()); } }, el("summary", {}, title));
+  return details;
 }
 
 function repeating(run) {
@@ -183,5 +189,5 @@ function repeating(run) {
 function runSections(run) {
   prepareRun(run);
   return [overview(run), curves(run), evaluation(run), timing(run), resources(run), asynchrony(run),
-          modelSection(run), landscape(run), settings(run), repeating(run)];
+          modelSection(run), histograms(run), landscape(run), settings(run), repeating(run)];
 }

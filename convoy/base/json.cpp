@@ -82,6 +82,10 @@ json parse_json(std::string_view text, const JsonSource& source) {
   }
 }
 
+std::string json_text(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
 JsonObject::JsonObject(const json& object, JsonSource source)
     : json_(object), source_(std::move(source)) {
   if (!json_.is_object()) throw bad_json(source_, shown_value(json_));

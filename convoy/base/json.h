@@ -28,6 +28,10 @@ struct JsonSource {
 /// kMostJsonLevels deep, or has more than kMostJsonBytes.
 nlohmann::ordered_json parse_json(std::string_view text, const JsonSource& source);
 
+/// JSON as text, in one line unless it is indented. Bytes that are not UTF-8, which names
+/// of files may have, are replaced: JSON has none.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
+
 /// Borrows the JSON. Every method throws InputError of kind `data` that names the file
 /// and the field: "state.json: course.plateau.factor".
 class JsonObject {

@@ -14,6 +14,7 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kSmallPage = 4096;
+constexpr std::size_t kInPage = kSmallPage / sizeof(float);
 
 }  // namespace
 
@@ -44,14 +45,20 @@ LazyBuffer& LazyBuffer::operator=(LazyBuffer&& other) noexcept {
 }
 
 void LazyBuffer::keep_only(Range range) {
-  give_back(0, range.begin);
-  give_back(range.end, size_);
+  release({0, range.begin});
+  release({range.end, size_});
+}
+
+void LazyBuffer::prefer_small_pages(Range range) {
+  const std::size_t first = range.begin / kInPage * kInPage;
+  const std::size_t bytes = round_up((range.end - first) * sizeof(float), kSmallPage);
+  ::madvise(data_ + first, bytes, MADV_NOHUGEPAGE);
 }
 
 /// Both ends, which share a page with other numbers, are set to zero and keep their
 /// memory.
-void LazyBuffer::give_back(std::size_t begin, std::size_t end) {
-  constexpr std::size_t kInPage = kSmallPage / sizeof(float);
+void LazyBuffer::release(Range range) {
+  const auto [begin, end] = range;
   const std::size_t first = std::min(round_up(begin, kInPage), end);
   const std::size_t last = end == size_ ? end : std::max(end / kInPage * kInPage, first);
   std::fill(data_ + begin, data_ + first, 0.0f);

@@ -36,9 +36,15 @@ class LazyBuffer {
   /// released, so numbers next to the range may keep their values.
   void keep_only(Range range);
 
- private:
-  void give_back(std::size_t begin, std::size_t end);
+  /// Releases the memory of these numbers, which become zero. Pages that they share with
+  /// others stay.
+  void release(Range range);
 
+  /// Asks for small pages in a range that is to be released again in part, so that no
+  /// memory is taken beside what is written.
+  void prefer_small_pages(Range range);
+
+ private:
   void* mapped_ = nullptr;
   std::size_t mapped_bytes_ = 0;
   float* data_ = nullptr;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/json.h"
 #include "convoy/system/host_name.h"
 #include "convoy/wire/socket.h"
 
@@ -29,7 +30,7 @@ bool is_address(const std::string& host) {
 /// An address cannot be a name that somebody else directs here.
 bool is_own_host(const std::string& host, const AccessRules& rules) {
   if (host == "localhost" || host == rules.host) return true;
-  if (!rules.needs_token()) return is_address(host) && is_loopback(host);
+  if (!rules.needs_token()) return is_loopback(host);
   return is_address(host) || host == host_name();
 }
 
@@ -47,9 +48,7 @@ std::string cookie_in(const std::string& header, const std::string& name) {
 
 }  // namespace
 
-bool AccessRules::needs_token() const {
-  return host != "localhost" && !(is_address(host) && is_loopback(host));
-}
+bool AccessRules::needs_token() const { return !is_loopback(host); }
 
 std::string AccessRules::cookie_name() const {
   return fmt::format("convoy-board-{}", port);
@@ -87,9 +86,7 @@ std::optional<HttpResponse> refuse_foreign(const HttpRequest& request,
 
 HttpResponse error_response(int status, const std::string& text) {
   const nlohmann::ordered_json body{{"error", text}};
-  return {.status = status,
-          .body = body.dump(-1, ' ', false,
-                            nlohmann::ordered_json::error_handler_t::replace)};
+  return {.status = status, .body = json_text(body)};
 }
 
 }  // namespace convoy

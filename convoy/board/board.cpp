@@ -7,11 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/board/lock_holder.h"
 #include "convoy/compare/comparison_report.h"
 #include "convoy/pages/page.h"
+#include "convoy/pages/page_files.h"
 #include "convoy/pages/run_page.h"
+#include "convoy/pages/web_files.h"
 #include "convoy/settings/settings_schema.h"
 
 namespace convoy {
@@ -59,6 +63,34 @@ json comparison_of(std::vector<RunRecord> records) {
   json object = comparison_json(compare_runs(std::move(records)));
   for (json& run : object["runs"]) run.erase("folder");
   return object;
+}
+
+/// The script that draws surfaces, which the page's policy names by its hash.
+HttpResponse surfaces() {
+  std::string script = surface_library();
+  if (script.empty()) return error_response(404, "echarts-gl is not installed");
+  return {.body = std::move(script), .type = "text/plain; charset=utf-8"};
+}
+
+/// With fields "only", the curves of those runs alone; the comparison is of all.
+bool is_wanted(const HttpRequest& request, const std::string& id) {
+  const auto [first, last] = request.query.equal_range("only");
+  return first == last ||
+         std::any_of(first, last, [&](const auto& field) { return field.second == id; });
+}
+
+/// Nothing if it has vanished meanwhile.
+std::optional<PageRun> read_if_there(const std::filesystem::path& folder,
+                                     const PageOptions& options) try {
+  return read_page_run(folder, options);
+} catch (const InputError&) {
+  return {};
+}
+
+void add_record(const std::filesystem::path& folder,
+                std::vector<RunRecord>& records) try {
+  records.push_back(read_run_record(folder));
+} catch (const InputError&) {  // the same
 }
 
 HttpResponse no_run(const std::string& id) {
@@ -117,6 +149,7 @@ HttpResponse Board::answer_admitted(const HttpRequest& request) {
     return {.body = runs_.changes_since(whole_in(request, "since", 0))};
   }
   if (request.path == "/api/page") return several(request);
+  if (request.path == "/api/surfaces") return surfaces();
   if (const auto id = after(request.path, "/api/run/")) return run(request, *id);
   return error_response(404, "nothing is here");
 }
@@ -140,14 +173,16 @@ HttpResponse Board::page(const HttpRequest& request) {
                   {"folder", title_},
                   {"may_stop", admitted},
                   {"defaults", setting_defaults()}};
-  return {.body = page_html(page_text(data), "Runs in " + title_),
+  return {.body = page_html(json_text(data), "Runs in " + title_, Surfaces::on_demand),
           .type = "text/html; charset=utf-8"};
 }
 
 HttpResponse Board::run(const HttpRequest& request, const std::string& id) {
-  const std::optional<RunRecord> record = runs_.find(id);
-  if (!record) return no_run(id);
-  return {.body = page_text(run_page(*record, id, options_of(request)))};
+  const PageOptions options = options_of(request);
+  const auto folder = runs_.find(id);
+  const auto run = folder ? read_if_there(*folder, options) : std::nullopt;
+  if (!run) return no_run(id);
+  return {.body = json_text(run_page(*run, id, options))};
 }
 
 HttpResponse Board::several(const HttpRequest& request) {
@@ -157,13 +192,21 @@ HttpResponse Board::several(const HttpRequest& request) {
   std::vector<RunRecord> records;
   const auto [first, last] = request.query.equal_range("run");
   for (auto each = first; each != last && records.size() < kMostCompared; ++each) {
-    const std::optional<RunRecord> record = runs_.find(each->second);
-    if (!record) continue;
-    data["runs"].push_back(run_page(*record, each->second, options));
-    records.push_back(*record);
+    const auto& [ignored, id] = *each;
+    const auto folder = runs_.find(id);
+    if (!folder) continue;
+    if (!is_wanted(request, id)) {
+      add_record(*folder, records);
+    } else if (const auto run = read_if_there(*folder, options)) {
+      data["runs"].push_back(run_page(*run, id, options));
+      records.push_back(run->record);
+    }
   }
   if (records.size() > 1) data["comparison"] = comparison_of(std::move(records));
-  return {.body = page_text(data)};
+  if (const auto sweep = runs_.folder_of_sweep(request.field("sweep"))) {
+    data["sweep"] = page_sweep(*sweep);
+  }
+  return {.body = json_text(data)};
 }
 
 HttpResponse Board::stop(const HttpRequest& request, const std::string& id) {

@@ -57,6 +57,12 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
+bool has_own_sweep(const fs::path& folder) {
+  std::error_code error;
+  return fs::symlink_status(folder / "sweep.json", error).type() ==
+         fs::file_type::regular;
+}
+
 json run_entry(const RunRecord& run, const std::string& id) {
   const auto& result = run.result;
   const auto& settings = run.settings;

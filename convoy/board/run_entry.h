@@ -29,4 +29,7 @@ std::string files_fingerprint(const std::filesystem::path& folder);
 /// if there is none. A folder with too many entries to look at is taken for one that has.
 std::optional<std::string> link_out_of(const std::filesystem::path& folder);
 
+/// Whether a folder is a sweep's: it has a sweep.json that is no link.
+bool has_own_sweep(const std::filesystem::path& folder);
+
 }  // namespace convoy

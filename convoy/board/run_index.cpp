@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/base/unix_time.h"
@@ -30,10 +31,6 @@ constexpr int kLockSeconds = 10;
 /// A run takes long to read from here on.
 constexpr double kLongSeconds = 0.05;
 
-std::string as_text(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// The path below the folder; the name of the folder itself if that is the run.
 std::string id_of(const fs::path& run, const fs::path& folder) {
   const fs::path relative = run.lexically_relative(folder);
@@ -47,6 +44,19 @@ std::string free_id(const std::string& wanted, const Map& taken) {
   std::string id = wanted;
   for (int i = 2; taken.contains(id); ++i) id = fmt::format("{} ({})", wanted, i);
   return id;
+}
+
+/// The folders of the runs that have a sweep.json of their own, no link, by id.
+std::map<std::string, fs::path> sweeps_of(const std::vector<fs::path>& runs,
+                                          const fs::path& folder) {
+  std::map<std::string, fs::path> sweeps;
+  for (const fs::path& run : runs) {
+    const fs::path parent = run.parent_path();
+    if (run != folder && has_own_sweep(parent)) {
+      sweeps.emplace(id_of(parent, folder), parent);
+    }
+  }
+  return sweeps;
 }
 
 bool is_locked(const fs::path& folder, const std::set<ino_t>& locked) {
@@ -111,10 +121,13 @@ void RunIndex::scan() {
 
 std::vector<std::pair<std::string, fs::path>> RunIndex::list_found() {
   std::map<std::string, fs::path> found;
-  for (const fs::path& run : runs_below(folder_)) {
+  const std::vector<fs::path> runs = runs_below(folder_);
+  for (const fs::path& run : runs) {
     found.emplace(free_id(id_of(run, folder_), found), run);
   }
+  std::map<std::string, fs::path> sweeps = sweeps_of(runs, folder_);
   const std::lock_guard lock(mutex_);
+  sweeps_ = std::move(sweeps);
   std::erase_if(runs_, [&](const auto& listed) {
     const bool gone = !found.contains(listed.first);
     if (gone) removed_[listed.first] = ++version_;
@@ -158,7 +171,7 @@ void RunIndex::read(const std::string& id, const fs::path& folder,
   run.read_seconds = watch.seconds();
   run.since_read.restart();
   entry["version"] = run.version = ++version_;
-  run.entry = as_text(entry);
+  run.entry = json_text(entry);
 }
 
 std::string RunIndex::changes_since(std::uint64_t version) {
@@ -176,9 +189,12 @@ std::string RunIndex::changes_since(std::uint64_t version) {
   for (const auto& [id, when] : removed_) {
     if (!complete && when > version) removed.push_back(id);
   }
+  json sweeps = json::array();
+  for (const auto& [id, folder] : sweeps_) sweeps.push_back(id);
   return fmt::format(
-      R"({{"version":{},"complete":{},"reading":{},"removed":{},"runs":[{}]}})", version_,
-      complete, reading, as_text(removed), join(runs, ","));
+      R"({{"version":{},"complete":{},"reading":{},"removed":{},"sweeps":{},"runs":[{}]}})",
+      version_, complete, reading, json_text(removed), json_text(sweeps),
+      join(runs, ","));
 }
 
 std::optional<fs::path> RunIndex::folder_of_run(const std::string& id) {
@@ -188,12 +204,17 @@ std::optional<fs::path> RunIndex::folder_of_run(const std::string& id) {
   return found->second.folder;
 }
 
-std::optional<RunRecord> RunIndex::find(const std::string& id) try {
+std::optional<fs::path> RunIndex::folder_of_sweep(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sweeps_.find(id);
+  if (found == sweeps_.end() || !has_own_sweep(found->second)) return {};
+  return found->second;
+}
+
+std::optional<fs::path> RunIndex::find(const std::string& id) {
   const std::optional<fs::path> folder = folder_of_run(id);
   if (!folder || link_out_of(*folder)) return {};
-  return read_run_record(*folder);
-} catch (const InputError&) {
-  return {};
+  return folder;
 }
 
 void RunIndex::wait_for_scan() {

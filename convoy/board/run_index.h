@@ -34,18 +34,23 @@ class RunIndex {
   RunIndex(const RunIndex&) = delete;
   RunIndex& operator=(const RunIndex&) = delete;
 
-  /// {"version", "complete", "runs": [...], "removed": [id...], "reading": n}: the runs
+  /// {"version", "complete", "runs": [...], "removed": [id...], "sweeps": [id...],
+  /// "reading": n}: the runs
   /// that have changed since an earlier answer's version, and the ids of those that
   /// disappeared. `complete` says that all runs are among them, and what is not, is no
-  /// longer there. `reading` runs were found and are not yet read.
+  /// longer there. `reading` runs were found and are not yet read. A sweep is a folder of
+  /// runs with a sweep.json.
   std::string changes_since(std::uint64_t version);
 
-  /// The record of a run that is listed under that id; nothing if there is none, or it
+  /// The folder of a run that is listed under that id; nothing if there is none, or it
   /// may not be read.
-  std::optional<RunRecord> find(const std::string& id);
+  std::optional<std::filesystem::path> find(const std::string& id);
 
   /// The folder of a listed run, which may not be readable.
   std::optional<std::filesystem::path> folder_of_run(const std::string& id);
+
+  /// The folder of a listed sweep.
+  std::optional<std::filesystem::path> folder_of_sweep(const std::string& id);
 
   /// Waits until everything that was there at this moment is read. For tests.
   void wait_for_scan();
@@ -73,8 +78,9 @@ class RunIndex {
   const std::filesystem::path folder_;
   std::mutex mutex_;  // protects everything below
   std::condition_variable changed_;
-  std::map<std::string, Listed> runs_;            // by id
-  std::map<std::string, std::uint64_t> removed_;  // versions by id
+  std::map<std::string, Listed> runs_;                   // by id
+  std::map<std::string, std::uint64_t> removed_;         // versions by id
+  std::map<std::string, std::filesystem::path> sweeps_;  // folders by id
   std::uint64_t version_, first_version_;
   std::uint64_t scans_ = 0;
   bool stopping_ = false, hurries_ = false;

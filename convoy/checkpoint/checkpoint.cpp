@@ -94,6 +94,41 @@ void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
                     .hint = "the file belongs to another model or number of classes"});
 }
 
+template <class Work>
+void for_each_segment(const std::vector<SavedPart>& parts, const Work& work) {
+  for (const SavedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      if (!part.only_trained || segment.trained) work(part, segment);
+    }
+  }
+}
+
+/// A unit of a part that is made whole while it is read.
+struct UnitStep {
+  PassListener* units = nullptr;
+  UnitId unit{};
+
+  bool operator==(const UnitStep&) const = default;
+};
+
+/// The unit that is read now.
+class UnitWalk {
+ public:
+  void enter(const UnitStep& next) {
+    if (next == now_) return;
+    leave();
+    now_ = next;
+    if (now_.units != nullptr) now_.units->before_forward(now_.unit);
+  }
+  void leave() {
+    if (now_.units != nullptr) now_.units->after_forward(now_.unit);
+    now_ = {};
+  }
+
+ private:
+  UnitStep now_;
+};
+
 }  // namespace
 
 std::string checkpoint_name(std::uint64_t step) { return fmt::format("{:08}", step); }
@@ -143,14 +178,25 @@ void load_numbers(const fs::path& checkpoint, const std::vector<LoadedPart>& mod
 
 FileMark save_values(const fs::path& path, const std::vector<SavedPart>& parts) {
   std::vector<TensorView> tensors;
-  for (const SavedPart& part : parts) {
-    for (const Segment& segment : part.layout.segments()) {
-      if (part.only_trained && !segment.trained) continue;
-      tensors.push_back(
-          {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
-    }
-  }
-  return write_safetensors(path, tensors);
+  std::vector<UnitStep> steps;
+  for_each_segment(parts, [&](const SavedPart& part, const Segment& segment) {
+    tensors.push_back(
+        {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
+    steps.push_back({part.units, segment.unit});
+  });
+  UnitWalk walk;
+  FileMark mark =
+      write_safetensors(path, tensors, {}, [&](std::size_t i) { walk.enter(steps[i]); });
+  walk.leave();
+  return mark;
+}
+
+void walk_units(const std::vector<SavedPart>& parts) {
+  UnitWalk walk;
+  for_each_segment(parts, [&](const SavedPart& part, const Segment& segment) {
+    walk.enter({part.units, segment.unit});
+  });
+  walk.leave();
 }
 
 void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {

@@ -23,6 +23,7 @@
 #include "convoy/checkpoint/checkpoint_state.h"
 #include "convoy/checkpoint/safetensors.h"
 #include "convoy/params/flat_buffer.h"
+#include "convoy/params/pass_listener.h"
 
 namespace convoy {
 
@@ -32,6 +33,9 @@ struct SavedPart {
   const FlatBuffer& numbers;
   std::string suffix{};
   bool only_trained = false;  // frozen segments have none, as of an optimizer's state
+  /// Makes units whole, if this rank has parts of them: told before a unit is read and
+  /// after, as by a forward pass. Borrowed; nullptr: everything is here.
+  PassListener* units = nullptr;
 };
 struct LoadedPart {
   const Layout& layout;
@@ -78,6 +82,10 @@ void load_numbers(const std::filesystem::path& checkpoint,
 /// error.
 FileMark save_values(const std::filesystem::path& file,
                      const std::vector<SavedPart>& parts);
+
+/// What ranks do that write nothing while the first one saves these parts: has their
+/// units made whole, in the same order.
+void walk_units(const std::vector<SavedPart>& parts);
 
 /// Fills the parts from a safetensors file, which must contain every segment with its
 /// shape. Other tensors in the file are ignored (PyTorch stores a batch counter).

@@ -39,6 +39,14 @@ void CheckpointWriter::save_weights(std::uint64_t step,
   hand_over(content, std::nullopt);
 }
 
+void CheckpointWriter::save_now(const CheckpointContent& content,
+                                std::optional<SaveRequest> order) {
+  finish();
+  const Stopwatch watch;
+  write({content, order});
+  seconds_blocked_ += watch.seconds();
+}
+
 void CheckpointWriter::hand_over(const CheckpointContent& content,
                                  std::optional<SaveRequest> order) {
   const Stopwatch watch;

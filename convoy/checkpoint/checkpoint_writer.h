@@ -48,6 +48,11 @@ class CheckpointWriter {
   /// As save(), for the weights alone (weight_saves.h).
   void save_weights(std::uint64_t step, const std::vector<SavedPart>& model);
 
+  /// As save(), or save_weights() without an order, but copies nothing and returns when
+  /// everything is on disk: for parts of which this rank does not have everything. Throws
+  /// a storage error.
+  void save_now(const CheckpointContent& content, std::optional<SaveRequest> order);
+
   /// Throws the error of a failed write, once; does not wait.
   void rethrow_failure();
 

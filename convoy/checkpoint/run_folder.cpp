@@ -21,8 +21,6 @@
 namespace convoy {
 namespace {
 
-constexpr auto kReplaceBadUtf8 = nlohmann::ordered_json::error_handler_t::replace;
-
 /// A text file to which complete lines are appended.
 class LineFile {
  public:
@@ -197,7 +195,7 @@ RunFolder::~RunFolder() {
 }
 
 void RunFolder::record(const nlohmann::ordered_json& line) {
-  files_->metrics.append(line.dump(-1, ' ', false, kReplaceBadUtf8));
+  files_->metrics.append(json_text(line));
   if (files_->metrics.is_due()) files_->metrics.flush();
 }
 
@@ -226,8 +224,7 @@ void RunFolder::write_config(std::string_view yaml) {
 }
 
 void RunFolder::write_summary(const nlohmann::ordered_json& summary) {
-  write_atomically(path_ / "summary.json",
-                   summary.dump(2, ' ', false, kReplaceBadUtf8) + "\n");
+  write_atomically(path_ / "summary.json", json_text(summary, 2) + "\n");
 }
 
 std::string default_run_name(std::string_view model, std::string_view strategy,

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/sha256.h"
 #include "convoy/base/text.h"
 #include "convoy/system/file.h"
@@ -87,8 +88,7 @@ std::string header_text(std::span<const TensorView> tensors,
         {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text =
-      header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = json_text(header);
   text.resize(round_up(text.size(), kLengthBytes), ' ');
   return text;
 }
@@ -97,7 +97,8 @@ std::string header_text(std::span<const TensorView> tensors,
 
 FileMark write_safetensors(const std::filesystem::path& path,
                            std::span<const TensorView> tensors,
-                           const std::map<std::string, std::string>& metadata) {
+                           const std::map<std::string, std::string>& metadata,
+                           const std::function<void(std::size_t)>& before_tensor) {
   const std::string header = header_text(tensors, metadata);
   const std::uint64_t length = header.size();
   AtomicFile file(path);
@@ -110,7 +111,10 @@ FileMark write_safetensors(const std::filesystem::path& path,
   };
   write(std::as_bytes(std::span(&length, 1)));
   write(std::as_bytes(std::span(header)));
-  for (const TensorView& tensor : tensors) write(std::as_bytes(tensor.values));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (before_tensor) before_tensor(i);
+    write(std::as_bytes(tensors[i].values));
+  }
   file.commit();
   mark.sha256 = digest.hex();
   return mark;

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -38,13 +39,15 @@ struct FileMark {
   std::string sha256;
 };
 
-/// Writes the tensors in the given order; the file is complete or absent. Metadata
+/// Writes the tensors in the given order; the file is complete or absent. `before_tensor`
+/// is called with a tensor's number before its values are read. Metadata
 /// without "format" gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a
 /// storage error. Requires: names are UTF-8 and unique; each shape matches its number of
 /// values.
 FileMark write_safetensors(const std::filesystem::path& path,
                            std::span<const TensorView> tensors,
-                           const std::map<std::string, std::string>& metadata = {});
+                           const std::map<std::string, std::string>& metadata = {},
+                           const std::function<void(std::size_t)>& before_tensor = {});
 
 /// A file's tensors, in memory. Immutable; any number of threads may read it.
 class SafetensorsFile {

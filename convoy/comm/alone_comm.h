@@ -15,7 +15,8 @@ class AloneComm final : public Comm {
  private:
   void do_exchange(const Exchange&) override {}
   void do_reduce(const Reduction& reduction) override {
-    reduction.order.add(reduction.partials, reduction.whole);
+    const Range all{0, reduction.whole.size()};
+    reduction.order.add_chunk(reduction.partials, all, reduction.whole);
   }
 };
 

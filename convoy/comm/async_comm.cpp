@@ -24,21 +24,22 @@ AsyncComm::~AsyncComm() {
   thread_.join();
 }
 
-AsyncComm::Ticket AsyncComm::start_all_reduce(const ReductionOrder& order,
+AsyncComm::Ticket AsyncComm::start_all_reduce(const ReductionSum& order,
                                               std::span<const float* const> partials,
                                               std::span<float> whole) {
-  return start_reduction(Kind::all_reduce, order, partials, whole);
+  return start_reduction(Kind::all_reduce, order, partials, whole, {});
 }
 
-AsyncComm::Ticket AsyncComm::start_reduce_scatter(const ReductionOrder& order,
+AsyncComm::Ticket AsyncComm::start_reduce_scatter(const ReductionSum& order,
                                                   std::span<const float* const> partials,
-                                                  std::span<float> whole) {
-  return start_reduction(Kind::reduce_scatter, order, partials, whole);
+                                                  std::span<float> whole,
+                                                  RankParts parts) {
+  return start_reduction(Kind::reduce_scatter, order, partials, whole, parts);
 }
 
-AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionOrder& order,
+AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionSum& order,
                                              std::span<const float* const> partials,
-                                             std::span<float> whole) {
+                                             std::span<float> whole, RankParts parts) {
   check(partials.size() <= kMostPartials,
         "no more partials than a queued operation can hold");
   return start([&](Job& job) {
@@ -47,13 +48,16 @@ AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionOrder& or
     std::ranges::copy(partials, job.partials.begin());
     job.partial_count = partials.size();
     job.whole = whole;
+    job.parts = parts;
   });
 }
 
-AsyncComm::Ticket AsyncComm::start_all_gather_parts(std::span<float> whole) {
+AsyncComm::Ticket AsyncComm::start_all_gather_parts(std::span<float> whole,
+                                                    RankParts parts) {
   return start([&](Job& job) {
     job.kind = Kind::all_gather_parts;
     job.whole = whole;
+    job.parts = parts;
   });
 }
 
@@ -136,9 +140,9 @@ void AsyncComm::run(const Job& job) {
     case Kind::all_reduce:
       return comm_.all_reduce(*job.order, partials, job.whole);
     case Kind::reduce_scatter:
-      return comm_.reduce_scatter(*job.order, partials, job.whole);
+      return comm_.reduce_scatter(*job.order, partials, job.whole, job.parts);
     case Kind::all_gather_parts:
-      return comm_.all_gather_parts(job.whole);
+      return comm_.all_gather_parts(job.whole, job.parts);
   }
 }
 

@@ -43,13 +43,13 @@ class AsyncComm {
   AsyncComm(const AsyncComm&) = delete;
   AsyncComm& operator=(const AsyncComm&) = delete;
 
-  /// `order` is borrowed; the pointers in `partials` are copied.
-  Ticket start_all_reduce(const ReductionOrder& order,
+  /// `order` and `parts` are borrowed; the pointers in `partials` are copied.
+  Ticket start_all_reduce(const ReductionSum& order,
                           std::span<const float* const> partials, std::span<float> whole);
-  Ticket start_reduce_scatter(const ReductionOrder& order,
+  Ticket start_reduce_scatter(const ReductionSum& order,
                               std::span<const float* const> partials,
-                              std::span<float> whole);
-  Ticket start_all_gather_parts(std::span<float> whole);
+                              std::span<float> whole, RankParts parts = {});
+  Ticket start_all_gather_parts(std::span<float> whole, RankParts parts = {});
 
   /// Returns when the operation is done. Throws the PeerError of this or an earlier
   /// operation.
@@ -66,14 +66,16 @@ class AsyncComm {
 
   struct Job {
     Kind kind = Kind::all_reduce;
-    const ReductionOrder* order = nullptr;
+    const ReductionSum* order = nullptr;
     std::array<const float*, kMostPartials> partials{};
     std::size_t partial_count = 0;
     std::span<float> whole{};
+    RankParts parts{};
   };
 
-  Ticket start_reduction(Kind kind, const ReductionOrder& order,
-                         std::span<const float* const> partials, std::span<float> whole);
+  Ticket start_reduction(Kind kind, const ReductionSum& order,
+                         std::span<const float* const> partials, std::span<float> whole,
+                         RankParts parts);
   template <class Fill>
   Ticket start(const Fill& fill);
   template <class Fill>

@@ -74,11 +74,6 @@ Traffic Comm::total_traffic() const {
   return total;
 }
 
-Range Comm::part_of(int rank, std::size_t count) const {
-  return even_part(count, static_cast<std::size_t>(ranks_),
-                   static_cast<std::size_t>(rank));
-}
-
 void Comm::clear_exchange() {
   for (auto& span : to_) span = {};
   for (auto& span : from_) span = {};
@@ -148,11 +143,11 @@ void Comm::all_gather(std::span<const std::byte> own, std::span<std::byte> all) 
   exchange(Operation::all_gather);
 }
 
-void Comm::all_gather_parts(std::span<float> whole) {
-  const Range own = part_of(rank_, whole.size());
+void Comm::all_gather_parts(std::span<float> whole, RankParts parts) {
+  const Range own = part_of_rank(parts, rank_, ranks_, whole.size());
   clear_exchange();
   for (int r = 0; r < ranks_; ++r) {
-    const Range theirs = part_of(r, whole.size());
+    const Range theirs = part_of_rank(parts, r, ranks_, whole.size());
     const auto i = static_cast<std::size_t>(r);
     to_[i] = std::as_bytes(whole.subspan(own.begin, own.size()));
     from_[i] = std::as_writable_bytes(whole.subspan(theirs.begin, theirs.size()));
@@ -169,15 +164,15 @@ void Comm::barrier() {
   exchange(Operation::barrier);
 }
 
-void Comm::reduce_scatter(const ReductionOrder& order,
-                          std::span<const float* const> partials,
-                          std::span<float> whole) {
-  reduce({Operation::reduce_scatter, order, partials, whole});
+void Comm::reduce_scatter(const ReductionSum& order,
+                          std::span<const float* const> partials, std::span<float> whole,
+                          RankParts parts) {
+  reduce({Operation::reduce_scatter, order, partials, whole, parts});
 }
 
-void Comm::all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
+void Comm::all_reduce(const ReductionSum& order, std::span<const float* const> partials,
                       std::span<float> whole) {
-  reduce({Operation::all_reduce, order, partials, whole});
+  reduce({Operation::all_reduce, order, partials, whole, {}});
 }
 
 /// A rank sends its partials of the other ranks' parts and, in an all-reduce, the sum of
@@ -191,7 +186,7 @@ void Comm::reduce(const Reduction& reduction) {
   do_reduce(reduction);
 
   const std::size_t others = static_cast<std::size_t>(ranks_) - 1;
-  const std::size_t owned = part_of(rank_, reduction.whole.size()).size() * sizeof(float);
+  const std::size_t owned = reduction.part_of(rank_).size() * sizeof(float);
   const std::size_t rest = reduction.whole.size_bytes() - owned;
   counted.sent(rest * own_partials);
   counted.received(owned * (reduction.order.partials() - own_partials));

@@ -24,6 +24,7 @@
 
 #include "convoy/base/range.h"
 #include "convoy/comm/reduction_order.h"
+#include "convoy/comm/reduction_sum.h"
 
 namespace convoy {
 
@@ -41,6 +42,10 @@ inline constexpr std::size_t kOperations = 7;
 /// Returns a name such as "all_reduce".
 std::string_view name_of(Operation operation);
 
+/// How an operation divides its numbers over ranks: one range per rank, in elements. No
+/// ranges: nearly equal parts in rank order (even_part).
+using RankParts = std::span<const Range>;
+
 /// The cost of one operation's calls on this rank so far.
 struct Traffic {
   std::uint64_t calls = 0;
@@ -49,6 +54,12 @@ struct Traffic {
 
   Traffic& operator+=(const Traffic& other);
 };
+
+/// Returns the part of a rank, of `count` elements.
+inline Range part_of_rank(RankParts parts, int rank, int ranks, std::size_t count) {
+  const auto r = static_cast<std::size_t>(rank);
+  return parts.empty() ? even_part(count, static_cast<std::size_t>(ranks), r) : parts[r];
+}
 
 class Comm {
  public:
@@ -72,15 +83,15 @@ class Comm {
   /// `all` receives the data of all ranks, in rank order, on all ranks. Requires: equal
   /// sizes.
   void all_gather(std::span<const std::byte> own, std::span<std::byte> all);
-  /// All ranks receive each rank's even_part of `whole`.
-  void all_gather_parts(std::span<float> whole);
+  /// All ranks receive each rank's part of `whole`.
+  void all_gather_parts(std::span<float> whole, RankParts parts = {});
 
-  /// Adds the ranks' partials; `whole` receives the sum in this rank's even_part only.
+  /// Adds the ranks' partials; `whole` receives the sum in this rank's part only.
   /// `partials` are this rank's, each as long as `whole`, which may be one of them.
-  void reduce_scatter(const ReductionOrder& order, std::span<const float* const> partials,
-                      std::span<float> whole);
+  void reduce_scatter(const ReductionSum& order, std::span<const float* const> partials,
+                      std::span<float> whole, RankParts parts = {});
   /// As reduce_scatter, but all ranks receive the complete sum.
-  void all_reduce(const ReductionOrder& order, std::span<const float* const> partials,
+  void all_reduce(const ReductionSum& order, std::span<const float* const> partials,
                   std::span<float> whole);
 
   void barrier();
@@ -101,15 +112,17 @@ class Comm {
 
   struct Reduction {
     Operation operation;  // reduce_scatter or all_reduce
-    const ReductionOrder& order;
+    const ReductionSum& order;
     std::span<const float* const> partials;
     std::span<float> whole;
+    RankParts parts;
 
     bool to_all() const { return operation == Operation::all_reduce; }
+    /// The part that a rank owns.
+    Range part_of(int rank) const {
+      return part_of_rank(parts, rank, order.ranks(), whole.size());
+    }
   };
-
-  /// Returns the even_part of `count` elements that a rank owns.
-  Range part_of(int rank, std::size_t count) const;
 
  private:
   virtual void do_exchange(const Exchange& exchange) = 0;

@@ -67,7 +67,6 @@ class GlooComm::Reducing {
   static constexpr std::size_t kLeastChunk = std::size_t{1} << 13;
   static constexpr std::size_t kAhead = 3;  // chunks received before they are added
 
-  Range own() const { return comm_.part_of(comm_.rank(), reduction_.whole.size()); }
   std::size_t other_partials(int owner) const;
   std::size_t chunk_of(int owner) const;
   std::vector<Range> chunks_of(int owner) const;
@@ -114,11 +113,12 @@ std::size_t GlooComm::Reducing::other_partials(int owner) const {
 
 /// Returns the elements per chunk, as a function of the owner that all ranks agree on.
 std::size_t GlooComm::Reducing::chunk_of(int owner) const {
-  return std::max(kLeastChunk, kStagingFloats / other_partials(owner));
+  const std::size_t received = std::max<std::size_t>(other_partials(owner), 1);
+  return std::max(kLeastChunk, kStagingFloats / received);
 }
 
 std::vector<Range> GlooComm::Reducing::chunks_of(int owner) const {
-  const Range part = comm_.part_of(owner, reduction_.whole.size());
+  const Range part = reduction_.part_of(owner);
   const std::size_t longest = chunk_of(owner);
   std::vector<Range> chunks;
   for (std::size_t begin = part.begin; begin < part.end; begin += longest) {
@@ -202,8 +202,8 @@ void GlooComm::Reducing::add(std::size_t chunk) {
     comm_.chunk_partials_[p] = mine ? reduction_.partials[p - own.begin] + range.begin
                                     : comm_.staging_.data() + staged(chunk, number++);
   }
-  reduction_.order.add(comm_.chunk_partials_,
-                       reduction_.whole.subspan(range.begin, range.size()));
+  reduction_.order.add_chunk(comm_.chunk_partials_, range,
+                             reduction_.whole.subspan(range.begin, range.size()));
 }
 
 void GlooComm::Reducing::send_result(std::size_t chunk) {

@@ -36,34 +36,26 @@ void add_to_right(const float* __restrict left, float* __restrict right,
   for (std::size_t i = 0; i < count; ++i) right[i] = left[i] + right[i];
 }
 
-/// `sum` may be one of the two, but must not overlap them otherwise. The compiler
-/// vectorizes only loops whose arrays it knows to be distinct.
+}  // namespace
+
+// The compiler vectorizes only loops whose arrays it knows to be distinct.
 void add_pair(const float* left, const float* right, std::size_t count, float* sum) {
   if (sum == left) return add_to_left(sum, right, count);
   if (sum == right) return add_to_right(left, sum, count);
   add_apart(left, right, count, sum);
 }
 
-}  // namespace
-
-ReductionOrder::ReductionOrder(std::size_t microbatches, int ranks)
-    : microbatches_(microbatches) {
+ReductionOrder::ReductionOrder(std::size_t microbatches, int ranks, Deal deal)
+    : microbatches_(microbatches), deal_(deal) {
   check(ranks >= 1 && microbatches >= static_cast<std::size_t>(ranks),
         "every rank has a micro-batch");
   for (int rank = 0; rank < ranks; ++rank) {
     first_partial_.push_back(partials_.size());
-    const Range own = even_part(microbatches, static_cast<std::size_t>(ranks),
-                                static_cast<std::size_t>(rank));
-    for (const Range subtree : whole_subtrees(microbatches, own))
-      partials_.push_back(subtree);
+    const MicrobatchPart own = deal_microbatches(microbatches, ranks, rank, deal);
+    for (const Range subtree : whole_subtrees(own)) partials_.push_back(subtree);
   }
   first_partial_.push_back(partials_.size());
   plan({0, microbatches});
-}
-
-Range ReductionOrder::microbatches_of(int rank) const {
-  const Range numbers = partials_of(rank);
-  return {partials_[numbers.begin].begin, partials_[numbers.end - 1].end};
 }
 
 Range ReductionOrder::partials_of(int rank) const {

@@ -84,13 +84,14 @@ class SharedComm::Reducing {
 
 SharedComm::Reducing::Reducing(SharedComm& comm, const Reduction& reduction)
     : comm_(comm), reduction_(reduction) {
-  std::size_t most = 0;
+  std::size_t most = 0, longest_part = 0;
   for (int r = 0; r < comm.ranks(); ++r) {
     most = std::max(most, reduction.order.partials_of(r).size());
+    longest_part = std::max(longest_part, reduction.part_of(r).size());
   }
   longest_ = comm.segment_->slot_bytes() / sizeof(float) / most;
   check(longest_ > 0, "a slot holds at least one element of each partial");
-  chunks_ = pieces(comm.part_of(0, reduction.whole.size()).size(), longest_);
+  chunks_ = pieces(longest_part, longest_);
   comm.chunk_partials_.resize(reduction.order.partials());
 }
 
@@ -102,7 +103,7 @@ void SharedComm::Reducing::for_each_other(const Action& action) const {
 }
 
 Range SharedComm::Reducing::chunk_of(int owner, std::size_t k) const {
-  const Range part = comm_.part_of(owner, reduction_.whole.size());
+  const Range part = reduction_.part_of(owner);
   const Range chunk = piece(part.size(), longest_, k);
   return {part.begin + chunk.begin, part.begin + chunk.end};
 }
@@ -153,8 +154,8 @@ void SharedComm::Reducing::add(std::size_t k) {
       comm_.chunk_partials_[theirs.begin + i] = slot + i * chunk.size();
     }
   });
-  reduction_.order.add(comm_.chunk_partials_,
-                       reduction_.whole.subspan(chunk.begin, chunk.size()));
+  reduction_.order.add_chunk(comm_.chunk_partials_, chunk,
+                             reduction_.whole.subspan(chunk.begin, chunk.size()));
   for_each_other([&](int, std::size_t p) { comm_.from_[p].release(); });
 }
 

@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 
-#include "convoy/base/error.h"
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
+#include "convoy/compare/resource_rows.h"
 #include "convoy/report/text_table.h"
 #include "convoy/system/append_file.h"
 #include "convoy/system/file.h"
@@ -22,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLogbookHead = "# Log book\n";
-constexpr std::size_t kMostResourceBytes = std::size_t{1} << 28;
 
 /// A text in which nothing is Markdown or HTML.
 std::string verbatim(std::string text) {
@@ -46,38 +44,13 @@ const RunEvaluation* best_validation(const RunRecord& run) {
   return best;
 }
 
-double number_at(std::string_view text) {
-  double number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-/// User and system time of one row of resources.csv, in percent of one core.
-double cpu_percent_of(std::string_view row) {
-  double sum = 0;
-  for (int column = 0; column < 4; ++column) {
-    if (column >= 2) sum += number_at(row);  // "time,rank,user,system,..."
-    const std::size_t comma = row.find(',');
-    if (comma == row.npos) return 0;
-    row.remove_prefix(comma + 1);
-  }
-  return sum;
-}
-
 /// The mean over all rows of all ranks; nothing without rows.
-std::optional<double> mean_cpu_percent(const fs::path& path) try {
-  const std::string text = read_text(path, kMostResourceBytes);
-  std::string_view rest = text;
+std::optional<double> mean_cpu_percent(const fs::path& path) {
+  const std::vector<ResourceRow> rows = read_resource_rows(path);
+  if (rows.empty()) return {};
   double sum = 0;
-  int rows = -1;  // without the header
-  for (std::size_t end = 0; (end = rest.find('\n')) != rest.npos; ++rows) {
-    if (rows >= 0) sum += cpu_percent_of(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  if (rows < 1) return {};
-  return sum / rows;
-} catch (const InputError&) {
-  return {};
+  for (const ResourceRow& row : rows) sum += row.cpu_percent;
+  return sum / static_cast<double>(rows.size());
 }
 
 /// The name of the checkpoint that the link `best` names, or else `last`; "" if there is

@@ -93,7 +93,7 @@ class Metrics {
  private:
   /// Records of steps are many, and of them only the last one counts.
   void take(std::string_view line, std::size_t number) {
-    if (line.empty()) return;
+    if (line.empty() || line.starts_with(R"({"kind":"histograms")")) return;
     if (!line.starts_with(R"({"kind":"step")")) return parse(line, number);
     last_step_ = line;
     last_number_ = number;
@@ -162,8 +162,10 @@ RunResult read_summary(const std::filesystem::path& path) {
   return result;
 }
 
-void read_metrics(const std::filesystem::path& path, RunRecord& run) {
-  Metrics(path, run).read(read_text(path, kMostMetricsBytes));
+std::string read_metrics(const std::filesystem::path& path, RunRecord& run) {
+  std::string text = read_text(path, kMostMetricsBytes);
+  Metrics(path, run).read(text);
+  return text;
 }
 
 }  // namespace convoy

@@ -16,7 +16,7 @@ RunResult read_summary(const std::filesystem::path& path);
 
 /// Adds epochs, evaluations and the last step to `run`. A line that cannot be read is a
 /// problem of the run, and so is what follows the first 256 MiB; a last line without its
-/// end is not. Throws InputError if the file cannot be read.
-void read_metrics(const std::filesystem::path& path, RunRecord& run);
+/// end is not. Returns the file's text. Throws InputError if the file cannot be read.
+std::string read_metrics(const std::filesystem::path& path, RunRecord& run);
 
 }  // namespace convoy

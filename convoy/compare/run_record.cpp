@@ -79,7 +79,7 @@ std::optional<double> RunRecord::images_per_second() const {
   return epochs.back().images_per_second;
 }
 
-RunRecord read_run_record(const fs::path& folder) {
+RunRecord read_run_record(const fs::path& folder, std::string* metrics) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     throw storage_error(folder, "find a run's folder here",
@@ -91,8 +91,10 @@ RunRecord read_run_record(const fs::path& folder) {
   const bool in_use = is_in_use(folder);
   read_if_there(folder / "summary.json", run,
                 [&] { run.result = read_summary(folder / "summary.json"); });
-  read_if_there(folder / "metrics.jsonl", run,
-                [&] { read_metrics(folder / "metrics.jsonl", run); });
+  read_if_there(folder / "metrics.jsonl", run, [&] {
+    std::string text = read_metrics(folder / "metrics.jsonl", run);
+    if (metrics != nullptr) *metrics = std::move(text);
+  });
   read_if_there(folder / kConfigFile, run, [&] {
     read_text(folder / kConfigFile,
               kMostConfigBytes);  // refuses a file that is too large

@@ -94,8 +94,10 @@ struct RunRecord {
 RunState state_of(const RunRecord& run, bool in_use);
 
 /// Reads a run's folder. Whatever is wrong with its files is among the problems; nothing
-/// is thrown for it. Throws a storage error if there is no such folder.
-RunRecord read_run_record(const std::filesystem::path& folder);
+/// is thrown for it. `metrics`, if given, becomes the text of metrics.jsonl, as far as it
+/// can be read. Throws a storage error if there is no such folder.
+RunRecord read_run_record(const std::filesystem::path& folder,
+                          std::string* metrics = nullptr);
 
 /// The first evaluation whose accuracy is `target` or more: on the validation set, or on
 /// the test set if there is none.

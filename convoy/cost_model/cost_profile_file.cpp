@@ -138,7 +138,7 @@ CostProfile from_json(const json& object) {
 }  // namespace
 
 void write_profile(const CostProfile& profile, const std::filesystem::path& path) {
-  write_atomically(path, to_json(profile).dump(1) + "\n");
+  write_atomically(path, json_text(to_json(profile), 1) + "\n");
 }
 
 CostProfile read_profile(const std::filesystem::path& path) {

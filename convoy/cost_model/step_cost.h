@@ -15,15 +15,23 @@
 
 namespace convoy {
 
+/// What fsdp divides over the ranks, and when it gathers values.
+struct FsdpCosted {
+  bool shards_gradients = true, shards_values = true;
+  bool reshards = true;    // gathers values again for backward
+  bool prefetches = true;  // gathers the next unit while one is computed
+};
+
 /// The predicted job: how a batch is divided over the ranks of a cluster. Numbers are
 /// those of the ranks that have most.
 struct CostedJob {
   Cluster cluster;
-  std::size_t microbatches = 1;     // per rank
-  std::size_t samples = 1;          // per micro-batch
-  std::uint64_t partials = 1;       // per rank
-  std::size_t batch = 1;            // samples of the global batch
-  std::uint64_t bucket_bytes = 0;   // ddp: size of a bucket
+  std::size_t microbatches = 1;    // per rank
+  std::size_t samples = 1;         // per micro-batch
+  std::uint64_t partials = 1;      // per rank
+  std::size_t batch = 1;           // samples of the global batch
+  std::uint64_t bucket_bytes = 0;  // ddp: size of a bucket
+  FsdpCosted fsdp{};
   std::uint64_t message_bytes = 0;  // per rank, in the small all-gather of a step
   int servers = 1;                  // number of parameter servers
 };
@@ -42,7 +50,7 @@ struct StepCost {
 /// algorithm, such as "ddp/ring".
 std::vector<std::string> costed_strategies();
 
-/// Whether convoy implements that strategy. fsdp and other algorithms are only predicted.
+/// Whether convoy implements that strategy. Other algorithms are only predicted.
 bool can_run(std::string_view strategy);
 
 /// `single` is one rank that computes the complete batch. Throws InputError for an

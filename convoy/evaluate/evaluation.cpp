@@ -124,12 +124,23 @@ EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights
 }
 
 EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
-                                   const Weights& weights) {
+                                   const Weights& weights, PassListener& listener,
+                                   std::size_t most_batches) {
   check(set.input() == image_ && set.data.classes.size() == classes_,
         "a set is of the model's images and classes");
   std::ranges::copy(weights.statistics.numbers(), statistics_.data());
   EvaluationPart part{.batches = {}, .matrix = ConfusionMatrix(set.data.classes)};
-  if (batches.size() == 0) return part;
+  const Values values{weights.values, listener};
+  if (batches.size() > 0) run_batches(set, batches, values, part);
+  for (std::size_t i = batches.size() * views_.size(); i < most_batches * views_.size();
+       ++i) {
+    network_.forward({}, weights.values, {}, listener);
+  }
+  return part;
+}
+
+void Evaluator::run_batches(const EvaluationSet& set, Range batches, const Values& values,
+                            EvaluationPart& part) {
   const Range range = set.samples_of(batches);
   std::span samples = std::span(set.samples).subspan(range.begin, range.size());
   Loader loader(set.data, {samples.begin(), samples.end()},
@@ -142,18 +153,16 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
   while (const Batch* batch = loader.next()) {
     const std::span of_batch = samples.first(batch->count);
     part.batches.push_back(views_.size() > 1
-                               ? mean_of_views(*batch, of_batch, images, weights.values)
-                               : plain(*batch, weights.values));
+                               ? mean_of_views(*batch, of_batch, images, values)
+                               : plain(*batch, values));
     note(*batch, of_batch, part);
     samples = samples.subspan(batch->count);
   }
-  return part;
 }
 
-LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
-  PassListener no_listener;
+LossSum Evaluator::plain(const Batch& batch, const Values& values) {
   const LossSum sum =
-      network_.forward({batch.images, batch.labels}, values, {}, no_listener);
+      network_.forward({batch.images, batch.labels}, values.numbers, {}, values.listener);
   std::ranges::fill(logits_, 0.0);
   add_logits(batch.count, 1);
   std::ranges::copy(network_.predictions().first(batch.count), predictions_.begin());
@@ -162,16 +171,15 @@ LossSum Evaluator::plain(const Batch& batch, const FlatBuffer& values) {
 
 LossSum Evaluator::mean_of_views(const Batch& batch,
                                  std::span<const std::uint32_t> samples,
-                                 SampleImages& images, const FlatBuffer& values) {
+                                 SampleImages& images, const Values& values) {
   const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
-  PassListener no_listener;
   for (const auto& [view, weight] : views_) {
     for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
       images.write(samples[i], view, seen.data() + i * image_.size());
     }
     const std::span<const float> shown = view == View{} ? batch.images : seen;
-    network_.forward({shown, batch.labels}, values, {}, no_listener);
+    network_.forward({shown, batch.labels}, values.numbers, {}, values.listener);
     add_logits(batch.count, weight);
   }
   LossSum sum;

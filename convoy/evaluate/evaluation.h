@@ -100,15 +100,30 @@ class Evaluator {
 
   /// Evaluates only some of the set's batches, by number.
   EvaluationPart run_part(const EvaluationSet& set, Range batches,
-                          const Weights& weights);
+                          const Weights& weights) {
+    PassListener nobody;
+    return run_part(set, batches, weights, nobody, batches.size());
+  }
+  /// As above, for values that the listener makes whole, unit by unit, on all ranks
+  /// together: each rank has passes as for `most_batches`, without samples after its own.
+  EvaluationPart run_part(const EvaluationSet& set, Range batches, const Weights& weights,
+                          PassListener& listener, std::size_t most_batches);
 
   bool keeps_predictions() const { return keep_predictions_; }
   std::size_t bytes() const;
 
  private:
-  LossSum plain(const Batch& batch, const FlatBuffer& values);
+  /// What passes read.
+  struct Values {
+    const FlatBuffer& numbers;
+    PassListener& listener;
+  };
+
+  void run_batches(const EvaluationSet& set, Range batches, const Values& values,
+                   EvaluationPart& part);
+  LossSum plain(const Batch& batch, const Values& values);
   LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
-                        SampleImages& images, const FlatBuffer& values);
+                        SampleImages& images, const Values& values);
   void add_logits(std::size_t samples, double factor);
   std::span<const double> logits_of(std::size_t sample) const;
   void note(const Batch& batch, std::span<const std::uint32_t> samples,

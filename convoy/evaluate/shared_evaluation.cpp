@@ -79,9 +79,17 @@ std::uint64_t sum_of(Comm& comm, std::uint64_t own) {
 
 EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
                           Evaluator& evaluator, Comm& comm) {
-  const Range own = even_part(set.batches(), static_cast<std::size_t>(comm.ranks()),
-                              static_cast<std::size_t>(comm.rank()));
-  EvaluationPart part = evaluator.run_part(set, own, weights);
+  PassListener nobody;
+  return evaluate(set, weights, evaluator, comm, nobody);
+}
+
+EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
+                          Evaluator& evaluator, Comm& comm, PassListener& listener) {
+  const auto ranks = static_cast<std::size_t>(comm.ranks());
+  const Range own =
+      even_part(set.batches(), ranks, static_cast<std::size_t>(comm.rank()));
+  EvaluationPart part = evaluator.run_part(set, own, weights, listener,
+                                           even_part(set.batches(), ranks, 0).size());
   EvaluationResult result{.sum = {},
                           .matrix = sum_of_matrices(comm, part.matrix),
                           .in_top = sum_of(comm, part.in_top)};

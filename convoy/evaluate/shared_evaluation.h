@@ -14,4 +14,9 @@ namespace convoy {
 EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
                           Evaluator& evaluator, Comm& comm);
 
+/// As above, for values of which each rank has a part: the listener makes units whole
+/// before they are used, on all ranks together.
+EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
+                          Evaluator& evaluator, Comm& comm, PassListener& listener);
+
 }  // namespace convoy

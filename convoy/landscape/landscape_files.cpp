@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/json.h"
 #include "convoy/landscape/npy.h"
 
 namespace convoy {
@@ -70,8 +71,7 @@ std::string landscape_json(const Landscape& landscape, const LandscapeSubject& s
       rows_json(landscape, [](const LossSum& sum) { return sum.mean_loss(); });
   result["accuracy"] =
       rows_json(landscape, [](const LossSum& sum) { return sum.accuracy(); });
-  // A path may contain any bytes, JSON only UTF-8.
-  return result.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(result, 1) + "\n";
 }
 
 std::string landscape_npy(const Landscape& landscape) {

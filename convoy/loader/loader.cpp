@@ -85,10 +85,11 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
       image_size_(fillers_.front().shape().size()),
       piece_size_(data.files ? kFilesInPiece : batch_size_),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
-  const std::size_t most = part_.samples(batch_size_).size();
+  const std::size_t most = part_.sample_count(batch_size_);
   for (Slot& slot : ring_) {
     slot.images = AlignedBuffer<float>(most * image_size_);
     slot.labels = AlignedBuffer<std::int32_t>(most);
+    slot.samples.reserve(most);
   }
   for (std::size_t i = 0; i < fillers_.size(); ++i) {
     threads_.emplace_back([this, i] { prepare(static_cast<int>(i)); });
@@ -198,8 +199,12 @@ void Loader::open(std::size_t number) {
   Slot& slot = this->slot(number);
   const std::size_t begin = number * batch_size_;
   const std::size_t global_count = std::min(batch_size_, order_.size() - begin);
-  const Range own = part_.samples(global_count);
-  slot.samples = order_.at({begin + own.begin, begin + own.end});
+  slot.samples.clear();
+  for (std::size_t i = 0; i < part_.count(); ++i) {
+    const Range own = part_.samples_of(part_.number(i), global_count);
+    const auto samples = order_.at({begin + own.begin, begin + own.end});
+    slot.samples.insert(slot.samples.end(), samples.begin(), samples.end());
+  }
   slot.left = slot.samples.size();
   slot.batch = {slot.images.span().first(slot.left * image_size_),
                 slot.labels.span().first(slot.left), slot.left, global_count};
@@ -208,7 +213,7 @@ void Loader::open(std::size_t number) {
 void Loader::fill(const Piece& piece, BatchFiller& filler) {
   Slot& slot = this->slot(piece.batch);
   const auto [begin, end] = piece.samples;
-  filler.fill(epoch_, slot.samples.subspan(begin, end - begin),
+  filler.fill(epoch_, std::span(slot.samples).subspan(begin, end - begin),
               slot.images.span().subspan(begin * image_size_),
               slot.labels.span().subspan(begin));
 }

@@ -115,7 +115,7 @@ class Loader {
     AlignedBuffer<float> images;
     AlignedBuffer<std::int32_t> labels;
     Batch batch;
-    std::span<const std::uint32_t> samples;
+    std::vector<std::uint32_t> samples;
     std::size_t left = 0;  // samples that are not written yet
   };
 

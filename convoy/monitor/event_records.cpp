@@ -89,15 +89,9 @@ void EventRecords::evaluation(std::string_view split, std::size_t step,
   writer_->scalar(fmt::format("{}/accuracy", split), step, sum.accuracy());
 }
 
-void EventRecords::tensors(int epoch, std::size_t step, const Layout& layout,
-                           const FlatBuffer& values, const FlatBuffer& gradients) {
-  const int every = settings_.run.histograms;
-  if (!writer_ || every == 0 || epoch % every != 0) return;
-  for (const Segment& segment : layout.segments()) {
-    writer_->histogram("weights/" + segment.name, step, values.view(segment.range));
-    if (!segment.trained) continue;
-    writer_->histogram("gradients/" + segment.name, step, gradients.view(segment.range));
-  }
+void EventRecords::histogram(const std::string& name, std::size_t step,
+                             std::span<const float> numbers) {
+  if (writer_) writer_->histogram(name, step, numbers);
 }
 
 void EventRecords::finish(bool over, bool success) {

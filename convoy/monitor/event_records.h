@@ -60,9 +60,8 @@ class EventRecords {
              std::optional<double> weight_norm = std::nullopt);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
 
-  /// Writes histograms of every tensor, if the settings request them after this epoch.
-  void tensors(int epoch, std::size_t step, const Layout& layout,
-               const FlatBuffer& values, const FlatBuffer& gradients);
+  void histogram(const std::string& name, std::size_t step,
+                 std::span<const float> numbers);
 
   /// Writes everything to disk. A run that is `over` will not be continued.
   void finish(bool over, bool success);

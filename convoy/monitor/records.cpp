@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/json.h"
+
 namespace convoy {
 namespace {
 
@@ -16,10 +18,6 @@ double rate(std::size_t count, double seconds) {
 
 /// The maximum number of ranks for which a record has one entry each.
 constexpr std::size_t kMostListed = 64;
-
-std::string json_line(const nlohmann::ordered_json& object) {
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 nlohmann::ordered_json as_json(std::span<const RankTiming> ranks) {
   auto list = nlohmann::ordered_json::array();
@@ -171,11 +169,20 @@ void Records::evaluation(const TrainPosition& position, std::string_view split,
                   100 * sum.accuracy(), sum.correct, sum.samples));
 }
 
+void Records::histograms(const TrainPosition& position,
+                         const nlohmann::ordered_json& tensors) {
+  if (folder_ == nullptr) return;
+  folder_->record({{"kind", "histograms"},
+                   {"step", position.step},
+                   {"epoch", position.epoch},
+                   {"tensors", tensors}});
+}
+
 void Records::record(const nlohmann::ordered_json& line) {
   if (folder_ == nullptr) return;
   folder_->record(line);
   if (progress_ != nullptr && progress_->wants_records()) {
-    progress_->record(json_line(line));
+    progress_->record(json_text(line));
   }
 }
 
@@ -185,7 +192,7 @@ void Records::summary(const nlohmann::ordered_json& summary) {
   if (progress_ == nullptr || !progress_->wants_records()) return;
   nlohmann::ordered_json line = {{"kind", "summary"}};
   line.update(summary);
-  progress_->record(json_line(line));
+  progress_->record(json_text(line));
 }
 
 void Records::say(std::string_view text) {

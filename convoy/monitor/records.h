@@ -75,6 +75,9 @@ class Records {
   void evaluation(const TrainPosition& position, std::string_view split,
                   const LossSum& sum, double seconds);
 
+  /// Histograms of every tensor, by name, after an epoch.
+  void histograms(const TrainPosition& position, const nlohmann::ordered_json& tensors);
+
   /// Prints a permanent line, and writes it to log.txt.
   void say(std::string_view text);
 

@@ -2,13 +2,18 @@
 
 #include "convoy/network/depthwise_stage.h"
 
+#include <algorithm>
+
 #include "convoy/network/kernels/point/epilogue.h"
+#include "convoy/network/kernels/point/pixels.h"
 #include "convoy/network/weight_shares.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kPlaneTaps = 0, kPlaneBias = 1;
+// Rows of outputs from which both gradients are computed while they are in the cache.
+constexpr int kRowsAtATime = 4;
 
 }  // namespace
 
@@ -31,7 +36,7 @@ DepthwiseStage::DepthwiseStage(const StageContext& context, const Convolution& l
   shares_ =
       context.plan.reserve(context.most_packs(src) * (weights_ + biases_) * sizeof(float),
                            {context.backward, context.backward});
-  scratch_ = context.reserve_scratch(taps_ * kPack, context.backward);
+  scratch_ = context.reserve_scratch(thread_floats(), context.backward);
 }
 
 void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation& dst) {
@@ -55,25 +60,32 @@ void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation
         .stride = columns_.stride,
         .dst = dst.values + plane * dst_plane(),
         .columns = dst_.width,
-        .dst_column = kPack};
+        .dst_column = kPack,
+        .stream = is_large(pass.packs(dst_) * pack_floats(dst_))};
     for (int y = 0; y < dst_.height; ++y) {
       kernels.row(row);
       row.top += rows_.stride;
       row.dst += static_cast<std::size_t>(dst_.width) * kPack;
     }
+    if (row.stream) pixel_kernels(pass.kernels).finish_stream();
   });
 }
 
 void DepthwiseStage::backward(const Pass& pass, Activations src, const Activation& dst) {
   const auto channels = static_cast<std::size_t>(src_.channels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
+    float* scratch =
+        pass.arena.get(scratch_) + static_cast<std::size_t>(thread) * thread_floats();
     const Plane of = {.pack = plane / channels,
                       .channel = static_cast<int>(plane % channels),
-                      .scratch = pass.arena.get(scratch_) + thread * taps_ * kPack};
-    const float* gradient = dst.gradient + plane * multiplier() * dst_plane();
-    weights_backward(pass, of, src[0].values + plane * src_plane(), gradient);
-    if (src[0].gradient == nullptr) return;
-    source_backward(pass, of, gradient, src[0].gradient + plane * src_plane());
+                      .src = src[0].values + plane * src_plane(),
+                      .gradient = dst.gradient + plane * multiplier() * dst_plane(),
+                      .src_gradient = src[0].gradient == nullptr
+                                          ? nullptr
+                                          : src[0].gradient + plane * src_plane(),
+                      .sums = scratch,
+                      .reversed = scratch + taps_ * kPack};
+    plane_backward(pass, of);
   });
   const WeightShares shares = {pass.arena.get(shares_), weights_ + biases_,
                                pass.packs(src_)};
@@ -83,55 +95,89 @@ void DepthwiseStage::backward(const Pass& pass, Activations src, const Activatio
              {pass.parameters[kPlaneBias].gradient, biases_});
 }
 
-/// The shares of a source channel's outputs.
-void DepthwiseStage::weights_backward(const Pass& pass, const Plane& of, const float* src,
-                                      const float* gradient) {
-  float* share = pass.arena.get(shares_) + of.pack * (weights_ + biases_);
-  for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
-    const int k = of.channel * multiplier() + i;
-    if (biases_ > 0) {
-      share[weights_ + k] = epilogue_kernels(pass.kernels).sum(gradient, dst_plane());
+/// One source channel: output after output and, in each, a few rows at a time, which are
+/// then in the cache for both gradients.
+void DepthwiseStage::plane_backward(const Pass& pass, const Plane& of) const {
+  const bool stream = streams_gradient(pass);
+  for (int i = 0; i < multiplier(); ++i) {
+    const int channel = of.channel * multiplier() + i;
+    const float* gradient = of.gradient + static_cast<std::size_t>(i) * dst_plane();
+    bias_backward(pass, of.pack, channel, gradient);
+    copy_reversed(pass.parameters[kPlaneTaps].values + channel * taps_, of.reversed);
+    Range rows;
+    for (int y = 0; y < dst_.height; y += kRowsAtATime) {
+      const int end = std::min(dst_.height, y + kRowsAtATime);
+      taps_backward(pass, of, channel, gradient,
+                    {static_cast<std::size_t>(y), static_cast<std::size_t>(end)});
+      rows = {rows.end, complete_rows(end)};
+      source_backward(pass, of, gradient, rows, /*accumulate=*/i > 0, stream);
     }
-    if (pass.parameters[kPlaneTaps].gradient == nullptr) continue;
-    depthwise_kernels(pass.kernels)
-        .taps({.src = src,
-               .src_height = src_.height,
-               .src_width = src_.width,
-               .dst_gradient = gradient,
-               .dst_height = dst_.height,
-               .dst_width = dst_.width,
-               .taps_high = rows_.taps,
-               .taps_wide = columns_.taps,
-               .dilation_high = rows_.dilation,
-               .dilation_wide = columns_.dilation,
-               .stride_high = rows_.stride,
-               .stride_wide = columns_.stride,
-               .top = rows_.padding,
-               .left = columns_.padding,
-               .sums = of.scratch,
-               .gradient = share + k * taps_});
   }
+  if (stream) pixel_kernels(pass.kernels).finish_stream();
 }
 
-/// The gradient of a source channel: the sum of what its outputs pass back, row by row.
+/// Only where nothing is added to it later.
+bool DepthwiseStage::streams_gradient(const Pass& pass) const {
+  return multiplier() == 1 && is_large(pass.packs(src_) * pack_floats(src_));
+}
+
+/// Rows of the source that no output from row `end` on passes a gradient to.
+std::size_t DepthwiseStage::complete_rows(int end) const {
+  if (end == dst_.height) return static_cast<std::size_t>(src_.height);
+  return static_cast<std::size_t>(
+      std::clamp(end * rows_.stride - rows_.padding, 0, src_.height));
+}
+
+void DepthwiseStage::bias_backward(const Pass& pass, std::size_t pack, int channel,
+                                   const float* gradient) const {
+  if (biases_ == 0) return;
+  float* share = pass.arena.get(shares_) + pack * (weights_ + biases_);
+  share[weights_ + channel] = epilogue_kernels(pass.kernels).sum(gradient, dst_plane());
+}
+
+/// Adds some rows of outputs to the share of a channel's taps.
+void DepthwiseStage::taps_backward(const Pass& pass, const Plane& of, int channel,
+                                   const float* gradient, Range rows) const {
+  if (pass.parameters[kPlaneTaps].gradient == nullptr) return;
+  float* share = pass.arena.get(shares_) + of.pack * (weights_ + biases_);
+  depthwise_kernels(pass.kernels)
+      .taps({.src = of.src,
+             .src_height = src_.height,
+             .src_width = src_.width,
+             .dst_gradient = gradient,
+             .dst_height = dst_.height,
+             .dst_width = dst_.width,
+             .taps_high = rows_.taps,
+             .taps_wide = columns_.taps,
+             .dilation_high = rows_.dilation,
+             .dilation_wide = columns_.dilation,
+             .stride_high = rows_.stride,
+             .stride_wide = columns_.stride,
+             .top = rows_.padding,
+             .left = columns_.padding,
+             .sums = of.sums,
+             .gradient = share + channel * taps_,
+             .rows = rows});
+}
+
+/// Some rows of a source channel's gradient: what one output passes back.
 void DepthwiseStage::source_backward(const Pass& pass, const Plane& of,
-                                     const float* gradient, float* src_gradient) const {
-  for (int i = 0; i < multiplier(); ++i, gradient += dst_plane()) {
-    const int k = of.channel * multiplier() + i;
-    copy_reversed(pass.parameters[kPlaneTaps].values + k * taps_, of.scratch);
-    for (int y = 0; y < src_.height; ++y) {
-      const int first = rows_.phase_number(y) * columns_.stride;
-      for (int b = 0; b < columns_.stride; ++b) {
-        const Phase& phase = phases_.at(static_cast<unsigned>(first + b));
-        if (phase.first_x >= src_.width) continue;
-        DepthwiseRow row = phase_row(phase, of.scratch);
-        row.src = gradient;
-        row.accumulate = i > 0;
-        row.top = rows_.first_output(phase.rows, y);
-        row.dst = src_gradient +
-                  (static_cast<std::size_t>(y) * src_.width + phase.first_x) * kPack;
-        depthwise_kernels(pass.kernels).row(row);
-      }
+                                     const float* gradient, Range rows, bool accumulate,
+                                     bool stream) const {
+  if (of.src_gradient == nullptr) return;
+  for (int y = static_cast<int>(rows.begin); y < static_cast<int>(rows.end); ++y) {
+    const int first = rows_.phase_number(y) * columns_.stride;
+    for (int b = 0; b < columns_.stride; ++b) {
+      const Phase& phase = phases_.at(static_cast<unsigned>(first + b));
+      if (phase.first_x >= src_.width) continue;
+      DepthwiseRow row = phase_row(phase, of.reversed);
+      row.src = gradient;
+      row.accumulate = accumulate;
+      row.stream = stream;
+      row.top = rows_.first_output(phase.rows, y);
+      row.dst = of.src_gradient +
+                (static_cast<std::size_t>(y) * src_.width + phase.first_x) * kPack;
+      depthwise_kernels(pass.kernels).row(row);
     }
   }
 }

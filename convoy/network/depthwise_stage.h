@@ -4,8 +4,8 @@
 // each. There is little arithmetic for what it reads, so it runs at the speed of memory.
 //
 //   forward    a task computes one output channel of a pack
-//   backward   a task takes one source channel of a pack: its share of the weights'
-//              gradient, then the gradient of the source, while both are in the cache
+//   backward   a task takes one source channel of a pack, a few rows at a time: their
+//              share of the weights' gradient, then the gradient of the source
 
 #pragma once
 
@@ -34,11 +34,15 @@ class DepthwiseStage final : public Stage {
   /// Output channels of one source channel.
   int multiplier() const { return dst_.channels / src_.channels; }
 
-  /// A source channel of a pack, and its thread's memory.
+  /// A source channel of a pack, its outputs' gradients, and its thread's memory.
   struct Plane {
     std::size_t pack;
     int channel;
-    float* scratch;
+    const float* src;
+    const float* gradient;
+    float* src_gradient;  // nullptr: not needed
+    float* sums;          // of taps
+    float* reversed;      // taps
   };
   /// Source pixels in the same phase of both directions.
   struct Phase {
@@ -47,10 +51,17 @@ class DepthwiseStage final : public Stage {
     std::size_t first_taps;  // where its taps begin among those of all phases
   };
 
-  void weights_backward(const Pass& pass, const Plane& of, const float* src,
-                        const float* gradient);
+  /// A thread's memory: sums of taps, and taps reversed.
+  std::size_t thread_floats() const { return taps_ * kPack + round_up(taps_, kPack); }
+  void plane_backward(const Pass& pass, const Plane& of) const;
+  bool streams_gradient(const Pass& pass) const;
+  std::size_t complete_rows(int end) const;
+  void bias_backward(const Pass& pass, std::size_t pack, int channel,
+                     const float* gradient) const;
+  void taps_backward(const Pass& pass, const Plane& of, int channel,
+                     const float* gradient, Range rows) const;
   void source_backward(const Pass& pass, const Plane& of, const float* gradient,
-                       float* src_gradient) const;
+                       Range rows, bool accumulate, bool stream) const;
   void copy_reversed(const float* taps, float* reversed) const;
   /// How a phase is a convolution of the output's gradient, but for the row.
   DepthwiseRow phase_row(const Phase& phase, const float* reversed) const;

@@ -23,6 +23,7 @@ class WithoutGradients : public PassListener {
   void before_forward(UnitId unit) override { listener_.before_forward(unit); }
   void after_forward(UnitId unit) override { listener_.after_forward(unit); }
   void before_backward(UnitId unit) override { listener_.before_backward(unit); }
+  void after_backward(UnitId unit) override { listener_.after_backward(unit); }
 
  protected:
   PassListener& listener_;
@@ -64,10 +65,23 @@ Microbatches::Microbatches(Network& network, const Layout& layout,
       layout_(layout),
       part_(part),
       team_(team),
-      subtrees_(whole_subtrees(part.microbatches, part.own)) {
+      subtrees_(whole_subtrees(part)) {
   check(!subtrees_.empty(), "someone who runs micro-batches has at least one");
-  reserve_buffers(layout, network.statistics_layout());
-  losses_.reserve(part.own.size());
+  if (part.is_in_turn()) {
+    reserve_rounds(layout, network.statistics_layout());
+  } else {
+    reserve_buffers(layout, network.statistics_layout());
+  }
+  losses_.reserve(part.passes());
+}
+
+/// One buffer has the gradients of the pass that runs; each micro-batch has statistics of
+/// its own.
+void Microbatches::reserve_rounds(const Layout& layout, const Layout& statistics) {
+  const Layout none;
+  for (std::size_t i = 0; i < part_.count(); ++i) {
+    partials_.push_back({FlatBuffer(i == 0 ? layout : none), FlatBuffer(statistics)});
+  }
 }
 
 void Microbatches::reserve_buffers(const Layout& layout, const Layout& statistics) {
@@ -85,6 +99,11 @@ void Microbatches::reserve_buffers(const Layout& layout, const Layout& statistic
     most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
   }
   for (std::size_t i = 0; i < height(most_leaves); ++i) sub_sums_.push_back(make());
+}
+
+PartialSums Microbatches::gradients() {
+  if (part_.is_in_turn()) return PartialSums({&partials_.front().gradients});
+  return sums(&MicrobatchSums::gradients);
 }
 
 PartialSums Microbatches::sums(FlatBuffer MicrobatchSums::*kind) {
@@ -107,13 +126,32 @@ void Microbatches::compute_batch_stats(const BatchShare& batch, const FlatBuffer
 }
 
 void Microbatches::run(const Step& step) {
-  check(part_.samples(step.batch.whole).size() == step.batch.own.count(),
+  check(part_.sample_count(step.batch.whole) == step.batch.own.count(),
         "a share has the samples of its micro-batches");
   losses_.clear();
+  if (part_.is_in_turn()) return run_rounds(step);
   for (std::size_t i = 0; i + 1 < subtrees_.size(); ++i) {
     run_subtree(step, subtrees_[i], partials_[i], 0);
   }
   run_last_subtree(step);
+}
+
+/// Runs the own micro-batches one by one. A rank that has one less than others runs a
+/// pass without samples, so that all ranks have the same events.
+void Microbatches::run_rounds(const Step& step) {
+  FlatBuffer& gradients = partials_.front().gradients;
+  WithoutGradients quiet(step.listener);
+  for (std::size_t round = 0; round < part_.passes(); ++round) {
+    PassListener& listener = round + 1 < part_.passes() ? quiet : step.listener;
+    if (round < part_.count()) {
+      forward_microbatch(step, part_.number(round), partials_[round].statistics,
+                         listener);
+    } else {
+      listener.begin_microbatch({part_.microbatches, /*is_last=*/true});
+      network_.forward(step.batch.own.part({0, 0}), step.values, step.key, listener);
+    }
+    backward_microbatch(step, gradients, listener);
+  }
 }
 
 void Microbatches::run_last_subtree(const Step& step) {
@@ -153,14 +191,14 @@ void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchS
 /// samples.
 void Microbatches::forward_microbatch(const Step& step, std::size_t microbatch,
                                       FlatBuffer& found, PassListener& listener) {
-  const std::size_t first = part_.samples(step.batch.whole).begin;
+  const std::size_t before = (microbatch - part_.own.begin) / part_.stride;
+  const std::size_t first = part_.samples_before(before, step.batch.whole);
   const Range samples = part_.samples_of(microbatch, step.batch.whole);
-  listener.begin_microbatch({microbatch, microbatch + 1 == part_.own.end});
+  listener.begin_microbatch({microbatch, before + 1 == part_.passes()});
   RngKey key = step.key;
   key.microbatch += static_cast<std::uint32_t>(microbatch);
-  losses_.push_back(
-      network_.forward(step.batch.own.part({samples.begin - first, samples.end - first}),
-                       step.values, key, listener));
+  losses_.push_back(network_.forward(step.batch.own.part({first, first + samples.size()}),
+                                     step.values, key, listener));
   if (samples.size() == 0) {
     std::fill_n(found.data(), found.size(), 0.0f);
   } else {

@@ -22,6 +22,10 @@
 // begin_microbatch says which one follows. gradient_ready comes in the last pass only,
 // when all partial sums of that segment are final. The statistics' sums are final before
 // the first of them.
+//
+// If micro-batches are dealt to the ranks in turn (params/microbatch_part.h), nothing is
+// added here: every pass overwrites the gradients, which the listener takes in
+// after_backward, and each micro-batch keeps its statistics.
 
 #pragma once
 
@@ -74,7 +78,9 @@ class Microbatches {
 
   const Layout& statistics_layout() const { return network_.statistics_layout(); }
 
-  PartialSums gradients() { return sums(&MicrobatchSums::gradients); }
+  /// If micro-batches are dealt in turn, the gradients of the pass that runs: a strategy
+  /// adds them up, pass by pass.
+  PartialSums gradients();
   PartialSums batch_stats() { return sums(&MicrobatchSums::statistics); }
 
   /// Updates the running statistics by the mean over all micro-batches of a batch.
@@ -84,8 +90,9 @@ class Microbatches {
 
   /// Memory of all gradients.
   std::size_t gradient_bytes() const {
-    return (partials_.size() + spine_.size() + sub_sums_.size()) *
-           layout_.trained_size() * sizeof(float);
+    const std::size_t partials = part_.is_in_turn() ? 1 : partials_.size();
+    return (partials + spine_.size() + sub_sums_.size()) * layout_.trained_size() *
+           sizeof(float);
   }
 
   /// Samples of the longest micro-batch of a batch.
@@ -110,7 +117,9 @@ class Microbatches {
   };
 
   void run(const Step& step);
+  void run_rounds(const Step& step);
   void reserve_buffers(const Layout& layout, const Layout& statistics);
+  void reserve_rounds(const Layout& layout, const Layout& statistics);
   PartialSums sums(FlatBuffer MicrobatchSums::*kind);
   void run_subtree(const Step& step, Range microbatches, MicrobatchSums& sums,
                    std::size_t depth);

@@ -117,7 +117,10 @@ void fill_first_values(const Segment& segment, const RandomStream& random,
 void add_tensors(const std::vector<TensorSpec>& tensors, LayoutBuilder& builder,
                  std::set<std::string>& known) {
   for (const TensorSpec& tensor : tensors) {
-    if (!known.insert(tensor.name).second) continue;  // shared with a layer before
+    if (!known.insert(tensor.name).second) {  // of a layer before
+      builder.share(tensor.name);
+      continue;
+    }
     builder.add(tensor.name, tensor.shape, tensor.role, tensor.init, tensor.momentum);
   }
 }

@@ -355,16 +355,19 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
                        PassListener& listener) {
   check(options_.training, "the network was planned for training");
   if (!stages_.back().has_backward) return;
-  // Without samples there is nothing that stages would sum.
-  if (samples_.count() == 0) clear_gradients(gradients);
   Pass pass = make_pass(key_);
   const Activation logits = activation(stages_.size());
   loss_->backward(team_, logits.values, samples_, scale, logits.gradient);
   std::optional<std::size_t> unit;
   for (std::size_t i = stages_.size(); i-- > 0;) {
     if (!stages_[i].has_backward) continue;
-    if (unit != stages_[i].unit) listener.before_backward(UnitId{stages_[i].unit});
-    unit = stages_[i].unit;
+    if (unit != stages_[i].unit) {
+      if (unit) listener.after_backward(UnitId{*unit});
+      unit = stages_[i].unit;
+      listener.before_backward(UnitId{*unit});
+      // Without samples there is nothing that stages would sum.
+      if (samples_.count() == 0) clear_gradients(*unit, gradients);
+    }
     const Stopwatch watch;
     if (stages_[i].recomputed) recompute(*stages_[i].recomputed, values, pass);
     set_arguments(i, values.data(), gradients.data(), pass);
@@ -379,6 +382,7 @@ void Network::backward(float scale, const FlatBuffer& values, FlatBuffer& gradie
       }
     }
   }
+  listener.after_backward(UnitId{*unit});
 }
 
 /// Runs the stage's forward a second time, for the stage that reads its result.
@@ -389,8 +393,11 @@ void Network::recompute(std::size_t stage, const FlatBuffer& values, Pass& pass)
       {.values = arena_.get(activations_[stage + 1].again.value())});
 }
 
-void Network::clear_gradients(FlatBuffer& gradients) const {
-  for (const Range& range : layout_.trained()) {
+/// A parameter of several units belongs to the first, whose backward comes last.
+void Network::clear_gradients(std::size_t unit, FlatBuffer& gradients) const {
+  const Range of_unit = layout_.unit(UnitId{unit});
+  for (const Range& trained : layout_.trained()) {
+    const Range range = common(trained, of_unit);
     std::ranges::fill(gradients.view(range), 0.0f);
   }
 }

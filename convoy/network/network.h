@@ -149,7 +149,7 @@ class Network {
   void plan_gradients(ArenaPlan& arena_plan);
   void plan_shared_parameters(ArenaPlan& arena_plan);
   void reserve_arguments();
-  void clear_gradients(FlatBuffer& gradients) const;
+  void clear_gradients(std::size_t unit, FlatBuffer& gradients) const;
   std::size_t activation_bytes(Shape shape) const;
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -145,6 +146,58 @@ LineChart curves_of_ranks(const json& run, const LineKind& kind) {
   return chart;
 }
 
+/// A dot per record in which a worker of an asynchronous run pushed.
+void add_pushes(const json& run, std::vector<PageChart>& charts) {
+  if (field_of(field_of(run, "summary"), "staleness").is_null()) return;
+  const LineKind kind{"pushes", "Who pushed when", "worker", 1, {}};
+  LineChart chart = chart_of(kind, false);
+  for (const json& series : run["series"]) {
+    if (series["name"] != "perf/own_ms" || !series.contains("rank")) continue;
+    const int worker = series["rank"].get<int>();
+    ChartSeries line = line_of(run, series, 1, fmt::format("worker {}", worker));
+    std::ranges::fill(line.y, worker);
+    line.dots = true;
+    line.line = false;
+    line.colour = worker;
+    chart.series.push_back(std::move(line));
+  }
+  std::ranges::sort(chart.series, {}, &ChartSeries::colour);
+  if (chart.series.size() > 1) add_chart(kind, std::move(chart), charts);
+}
+
+/// Through the middles of the histogram's parts; nothing if it is none.
+ChartSeries outline_of(const json& histogram) {
+  const std::vector<double> counts = numbers_of(field_of(histogram, "counts"));
+  const json& least = field_of(histogram, "least");
+  const json& most = field_of(histogram, "most");
+  ChartSeries line;
+  if (!least.is_number() || !most.is_number()) return line;
+  const double width =
+      (most.get<double>() - least.get<double>()) / static_cast<double>(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    line.x.push_back(least.get<double>() + (static_cast<double>(i) + 0.5) * width);
+  }
+  line.y = counts;
+  return line;
+}
+
+/// One chart per tensor, with a line per epoch.
+void add_histograms(const json& histograms, std::vector<PageChart>& charts) {
+  const json& tensors = field_of(histograms, "tensors");
+  const json& epochs = field_of(histograms, "epochs");
+  for (std::size_t i = 0; i < std::min(tensors.size(), kMostLines); ++i) {
+    LineChart chart{.head = {.title = text_of(tensors[i], "name"), .note = ""},
+                    .x = {.label = "value"},
+                    .y = {.label = "numbers"}};
+    const json& records = field_of(tensors[i], "records");
+    for (std::size_t at = 0; at < std::min(records.size(), epochs.size()); ++at) {
+      chart.series.push_back(outline_of(records[at]));
+      chart.series.back().name = "epoch " + epochs[at].dump();
+    }
+    charts.push_back({fmt::format("{}{}", kHistogramChart, i + 1), std::move(chart)});
+  }
+}
+
 /// The first of the curves that the run has; null if it has none.
 json first_curve(const json& run, const LineKind& kind) {
   for (const auto& [name, label] : kind.curves) {
@@ -156,6 +209,12 @@ json first_curve(const json& run, const LineKind& kind) {
 }
 
 }  // namespace
+
+const json& field_of(const json& object, const char* name) {
+  static const json none;
+  const auto found = object.find(name);
+  return found == object.end() ? none : *found;
+}
 
 std::vector<double> numbers_of(const json& list) {
   std::vector<double> numbers;
@@ -177,6 +236,8 @@ void add_run_lines(const json& run, std::vector<PageChart>& charts) {
   for (const LineKind& kind : rank_kinds()) {
     add_chart(kind, curves_of_ranks(run, kind), charts);
   }
+  add_pushes(run, charts);
+  add_histograms(field_of(run, "histograms"), charts);
 }
 
 void add_lines_of_runs(const json& runs, std::vector<PageChart>& charts) {

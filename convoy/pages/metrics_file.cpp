@@ -11,14 +11,12 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/json.h"
-#include "convoy/system/file.h"
 
 namespace convoy {
 namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostMetricsBytes = std::size_t{1} << 28;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = 64;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -155,12 +153,15 @@ void take_line(std::string_view line, MetricsReader& reader) try {
   // read_run_record() says which line is no record.
 }
 
-/// The number after `field` in a line, without reading the line as JSON.
-double number_after(std::string_view line, std::string_view field) {
-  const std::size_t at = line.find(field);
-  if (at == line.npos) return kNone;
+/// The number of a field, without reading the line as JSON. `key` is the field's name
+/// with its second quote and colon; the first quote is looked for last, because a line is
+/// full of quotes.
+double number_of_key(std::string_view line, std::string_view key) {
+  std::size_t at = line.find(key);
+  while (at != line.npos && (at == 0 || line[at - 1] != '"')) at = line.find(key, at + 1);
   double value = kNone;
-  std::from_chars(line.data() + at + field.size(), line.data() + line.size(), value);
+  if (at == line.npos) return value;
+  std::from_chars(line.data() + at + key.size(), line.data() + line.size(), value);
   return value;
 }
 
@@ -170,8 +171,8 @@ class StepLines {
  public:
   void add(std::string_view line) {
     lines_.push_back(line);
-    losses_.push_back(number_after(line, R"("loss":)"));
-    times_.push_back(number_after(line, R"("step_ms":)"));
+    losses_.push_back(number_of_key(line, R"(loss":)"));
+    times_.push_back(number_of_key(line, R"(step_ms":)"));
   }
 
   /// About that many: of equal parts those with the least and the largest loss and time.
@@ -190,15 +191,17 @@ class StepLines {
   std::vector<double> losses_, times_;
 };
 
-void take_lines(std::string_view text, std::size_t most_steps, const RunCurves& curves,
+void take_lines(std::string_view text, std::size_t most_steps, RunCurves& curves,
                 MetricsReader& reader) {
   StepLines steps;
   for (std::size_t end = 0; (end = text.find('\n')) != text.npos;) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    if (!line.starts_with(R"({"kind":"step")")) {
+    if (line.starts_with(R"({"kind":"histograms")")) {
+      curves.add_histograms(line);
+    } else if (!line.starts_with(R"({"kind":"step")")) {
       take_line(line, reader);
-    } else if (curves.contains(number_after(line, R"("step":)"))) {
+    } else if (curves.contains(number_of_key(line, R"(step":)"))) {
       steps.add(line);
     }
   }
@@ -208,13 +211,10 @@ void take_lines(std::string_view text, std::size_t most_steps, const RunCurves& 
 
 }  // namespace
 
-void read_metrics_curves(const std::filesystem::path& path, std::size_t most_steps,
-                         RunCurves& curves) try {
-  const std::string text = read_text(path, kMostMetricsBytes);
+void read_metrics_curves(std::string_view text, std::size_t most_steps,
+                         RunCurves& curves) {
   MetricsReader reader(curves);
   take_lines(text, most_steps, curves, reader);
-} catch (const InputError&) {
-  // The same: a file that cannot be read is a problem of the run.
 }
 
 }  // namespace convoy

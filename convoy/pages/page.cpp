@@ -23,6 +23,7 @@ std::string hash_of(std::string_view script) {
 }
 
 std::string script_element(std::string_view script) {
+  if (script.empty()) return "";
   return fmt::format("<script>{}</script>\n", script);
 }
 
@@ -40,11 +41,13 @@ std::string data_element(std::string_view json) {
                      safe);
 }
 
-std::string policy(std::string_view page_script, std::string_view chart_script) {
-  std::string scripts = hash_of(page_script);
-  if (!chart_script.empty()) scripts += " " + hash_of(chart_script);
+std::string policy(std::initializer_list<std::string_view> all_scripts) {
+  std::string scripts;
+  for (const std::string_view script : all_scripts) {
+    if (!script.empty()) scripts += " " + hash_of(script);
+  }
   return fmt::format(
-      "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:; "
+      "default-src 'none'; script-src{}; style-src 'unsafe-inline'; img-src data:; "
       "connect-src 'self'; base-uri 'none'; form-action 'none'",
       scripts);
 }
@@ -102,15 +105,19 @@ std::string html_text(std::string_view text) {
   return safe;
 }
 
-std::string page_html(std::string_view page_data_json, std::string_view title) {
+std::string page_html(std::string_view page_data_json, std::string_view title,
+                      Surfaces surfaces) {
   const std::string charts = chart_library();
+  const std::string gl =
+      charts.empty() || surfaces == Surfaces::none ? "" : surface_library();
+  const bool inside = surfaces == Surfaces::in_page;
   const std::string script = page_script();
   return filled(page_template(),
-                {{"policy", html_text(policy(script, charts))},
+                {{"policy", html_text(policy({script, charts, gl}))},
                  {"title", html_text(title)},
                  {"style", std::string(page_style())},
                  {"data", data_element(page_data_json)},
-                 {"charts", charts.empty() ? "" : script_element(charts)},
+                 {"charts", script_element(charts) + (inside ? script_element(gl) : "")},
                  {"script", script_element(script)}});
 }
 

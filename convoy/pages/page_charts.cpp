@@ -9,6 +9,7 @@
 #include "convoy/base/base64.h"
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/pages/bar_charts.h"
 #include "convoy/pages/line_charts.h"
 #include "convoy/plot/plot.h"
 #include "convoy/system/file.h"
@@ -18,13 +19,6 @@ namespace convoy {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-/// A field of an object that may be anything; null if it is not there.
-const json& field_of(const json& object, const char* name) {
-  static const json none;
-  const auto found = object.find(name);
-  return found == object.end() ? none : *found;
-}
 
 /// The rows of a table of numbers; nothing unless all have `width` numbers.
 std::optional<std::vector<double>> table_of(const json& rows, std::size_t width) {
@@ -92,7 +86,7 @@ void add_landscape(const json& run, std::vector<PageChart>& charts) {
   }
   charts.push_back({"landscape", std::move(contours)});
   charts.push_back(
-      {"landscape-surface", SurfaceChart{.head = head, .value = loss, .grid = grid}});
+      {kSurfaceChart, SurfaceChart{.head = head, .value = loss, .grid = grid}});
 }
 
 /// An axis of a study and where its groups are on it: numbers keep their distances, other
@@ -149,10 +143,12 @@ std::vector<PageChart> page_charts(const json& page) {
   const json& runs = page["runs"];
   if (runs.size() == 1) {
     add_run_lines(runs.front(), charts);
+    add_run_bars(runs.front(), charts);
     add_confusion(runs.front(), charts);
     add_landscape(runs.front(), charts);
   } else {
     add_lines_of_runs(runs, charts);
+    add_comparison_bars(field_of(page, "comparison"), charts);
   }
   add_sweep(field_of(page, "sweep"), charts);
   return charts;

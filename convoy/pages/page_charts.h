@@ -18,6 +18,10 @@ struct PageChart {
   Chart chart;
 };
 
+/// The id of the landscape as a surface, and what those of histograms begin with.
+inline constexpr const char* kSurfaceChart = "landscape-surface";
+inline constexpr const char* kHistogramChart = "histogram-";
+
 /// All charts of a page's data. What the data does not have has no chart.
 std::vector<PageChart> page_charts(const nlohmann::ordered_json& page);
 

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/json.h"
 #include "convoy/compare/comparison_report.h"
 #include "convoy/pages/page.h"
 #include "convoy/pages/page_charts.h"
@@ -14,7 +16,9 @@
 #include "convoy/pages/run_page.h"
 #include "convoy/pages/web_files.h"
 #include "convoy/plot/plot.h"
+#include "convoy/system/cpu.h"
 #include "convoy/system/file.h"
+#include "convoy/system/thread_team.h"
 
 namespace convoy {
 namespace {
@@ -25,20 +29,42 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t kMostPoints = 2000, kLeastPoints = 50;
 constexpr std::size_t kPointsOfPage = 40'000;  // of a curve of all runs together
 
-std::vector<RunRecord> read_runs(const ReportRequest& request) {
-  std::vector<RunRecord> runs;
+PageOptions options_for(std::size_t runs) {
+  return {.points = std::clamp(kPointsOfPage / runs, kLeastPoints, kMostPoints),
+          .brief = runs > 1};
+}
+
+std::vector<fs::path> folders_of(const ReportRequest& request) {
+  std::vector<fs::path> folders;
   for (const fs::path& path : request.runs) {
-    for (const fs::path& folder : find_runs(path)) {
-      runs.push_back(read_run_record(folder));
-      if (request.ended) runs.back().state = state_of(runs.back(), false);
+    for (const fs::path& folder : find_runs(path)) folders.push_back(folder);
+  }
+  return folders;
+}
+
+/// Reads runs on all cores: of hundreds, that takes most of the time.
+std::vector<PageRun> read_runs(const std::vector<fs::path>& folders,
+                               const PageOptions& options) {
+  std::vector<PageRun> runs(folders.size());
+  std::vector<std::exception_ptr> errors(folders.size());
+  ThreadTeam team(std::min(static_cast<int>(folders.size()), cpu_info().cores));
+  team.run(folders.size(), [&](std::size_t i, int) {
+    try {
+      runs[i] = read_page_run(folders[i], options);
+    } catch (...) {
+      errors[i] = std::current_exception();
     }
+  });
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
   }
   return runs;
 }
 
-PageOptions options_for(std::size_t runs) {
-  return {.points = std::clamp(kPointsOfPage / runs, kLeastPoints, kMostPoints),
-          .brief = runs > 1};
+Comparison compared(const std::vector<PageRun>& runs) {
+  std::vector<RunRecord> records;
+  for (const PageRun& run : runs) records.push_back(run.record);
+  return compare_runs(std::move(records));
 }
 
 /// Without the runs' folders, which say nothing elsewhere.
@@ -48,15 +74,37 @@ json comparison_page(const Comparison& comparison) {
   return object;
 }
 
-json page_of(const ReportRequest& request, const Comparison& comparison) {
+json page_of(const ReportRequest& request, const std::vector<PageRun>& runs,
+             const Comparison& comparison) {
   json page = empty_page();
-  const PageOptions options = options_for(comparison.runs.size());
-  for (const ComparedRun& each : comparison.runs) {
-    page["runs"].push_back(run_page(each.run, each.name, options));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    page["runs"].push_back(
+        run_page(runs[i], comparison.runs[i].name, options_for(runs.size())));
   }
   if (comparison.runs.size() > 1) page["comparison"] = comparison_page(comparison);
   if (request.runs.size() == 1) page["sweep"] = page_sweep(request.runs.front());
   return page;
+}
+
+bool has_landscape(const json& page) {
+  return std::ranges::any_of(page["runs"],
+                             [](const json& run) { return run.contains("landscape"); });
+}
+
+/// Whether a page has this chart as a picture, because a library that would draw it is
+/// missing. Bars need none, and histograms are too many.
+bool needs_picture(const PageChart& one, bool has_library) {
+  if (has_library) return one.id == kSurfaceChart;
+  return !std::holds_alternative<BarChart>(one.chart) &&
+         !one.id.starts_with(kHistogramChart);
+}
+
+void add_pictures(json& page) {
+  std::vector<PageChart> charts = page_charts(page);
+  const bool has_library = !chart_library().empty();
+  std::erase_if(charts,
+                [&](const auto& one) { return !needs_picture(one, has_library); });
+  page["pictures"] = inline_pictures(charts);
 }
 
 std::string title_of(const ReportRequest& request, const Comparison& comparison) {
@@ -72,14 +120,22 @@ std::string title_of(const ReportRequest& request, const Comparison& comparison)
 }  // namespace
 
 WrittenReport write_report(const ReportRequest& request) {
-  const Comparison comparison = compare_runs(read_runs(request));
-  json page = page_of(request, comparison);
-  if (chart_library().empty()) page["pictures"] = inline_pictures(page_charts(page));
+  const std::vector<fs::path> folders = folders_of(request);
+  std::vector<PageRun> runs = read_runs(folders, options_for(folders.size()));
+  for (PageRun& run : runs) {
+    if (request.ended) run.record.state = state_of(run.record, false);
+  }
+  const Comparison comparison = compared(runs);
+  json page = page_of(request, runs, comparison);
+  const bool surface = has_landscape(page);
+  if (chart_library().empty() || (surface && surface_library().empty())) {
+    add_pictures(page);
+  }
   WrittenReport written{
       .page = request.out.empty() ? request.runs.front() / kReportFile : request.out,
       .pictures = {}};
-  write_atomically(written.page,
-                   page_html(page_text(page), title_of(request, comparison)));
+  write_atomically(written.page, page_html(json_text(page), title_of(request, comparison),
+                                           surface ? Surfaces::in_page : Surfaces::none));
   if (!request.pictures.empty() && plot_is_available()) {
     written.pictures = draw_pictures(page_charts(page), request.pictures);
   }

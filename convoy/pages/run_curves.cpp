@@ -9,7 +9,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kMostSeries = 1000;
+constexpr std::size_t kMostSeries = 1000, kMostHistogramLines = 2000;
 
 }  // namespace
 
@@ -17,8 +17,9 @@ RunCurves::RunCurves(std::optional<StepRange> steps) : steps_(steps) {
   places_ = {.step = {0}, .epoch = {0}, .seconds = {0}};
 }
 
-void RunCurves::read(const std::filesystem::path& folder, std::size_t most_steps) {
-  read_metrics_curves(folder / "metrics.jsonl", most_steps, *this);
+void RunCurves::read(const std::filesystem::path& folder, std::string_view metrics,
+                     std::size_t most_steps) {
+  read_metrics_curves(metrics, most_steps, *this);
   read_resource_curves(folder / "resources.csv", *this);
 }
 
@@ -46,6 +47,10 @@ void RunCurves::add_place(double step, double epoch, double seconds) {
   places_.step.push_back(step);
   places_.epoch.push_back(epoch);
   places_.seconds.push_back(seconds);
+}
+
+void RunCurves::add_histograms(std::string_view line) {
+  if (histogram_lines_.size() < kMostHistogramLines) histogram_lines_.emplace_back(line);
 }
 
 bool RunCurves::contains(double step) const {

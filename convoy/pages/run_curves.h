@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,9 +36,10 @@ class RunCurves {
   /// With `steps`, only those.
   explicit RunCurves(std::optional<StepRange> steps = {});
 
-  /// Adds what a run's folder has, of about `most_steps` steps. What cannot be read is
-  /// left out.
-  void read(const std::filesystem::path& folder, std::size_t most_steps);
+  /// Adds the curves of metrics.jsonl, whose text is given, of about `most_steps` steps,
+  /// and those of a folder's resources.csv. What cannot be read is left out.
+  void read(const std::filesystem::path& folder, std::string_view metrics,
+            std::size_t most_steps);
 
   /// In the order in which they appeared first.
   const std::vector<PageSeries>& series() const { return series_; }
@@ -53,6 +55,11 @@ class RunCurves {
 
   bool contains(double step) const;
 
+  /// Keeps a record of histograms. Those beyond what a run can be expected to have are
+  /// left out.
+  void add_histograms(std::string_view line);
+  const std::vector<std::string>& histogram_lines() const { return histogram_lines_; }
+
  private:
   using Key = std::pair<std::string, std::optional<std::size_t>>;
 
@@ -60,6 +67,7 @@ class RunCurves {
   std::vector<PageSeries> series_;
   std::map<Key, std::size_t> index_;
   StepPlaces places_;
+  std::vector<std::string> histogram_lines_;
 };
 
 }  // namespace convoy

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/pages/page_files.h"
+#include "convoy/pages/page_histograms.h"
 #include "convoy/settings/setting_changes.h"
 #include "convoy/settings/settings_schema.h"
 
@@ -110,33 +111,33 @@ void add_if_there(json& page, const char* name, json value) {
 
 }  // namespace
 
-json run_page(const RunRecord& run, const std::string& id, const PageOptions& options) {
-  RunCurves curves(options.steps);
-  curves.read(run.folder, options.points);
+PageRun read_page_run(const std::filesystem::path& folder, const PageOptions& options) {
+  std::string metrics;
+  PageRun run{.record = read_run_record(folder, &metrics),
+              .curves = RunCurves(options.steps)};
+  run.curves.read(folder, metrics, options.points);
+  return run;
+}
+
+json run_page(const PageRun& run, const std::string& id, const PageOptions& options) {
+  const auto& [record, curves] = run;
   json page = {{"id", id},
-               {"name", run.name()},
-               {"state", name_of(run.state)},
-               {"problems", run.problems},
-               {"scores", scores_json(run)},
-               {"progress", progress_json(run)}};
-  add_if_there(page, "summary", page_file(run.folder / "summary.json"));
+               {"name", record.name()},
+               {"state", name_of(record.state)},
+               {"problems", record.problems},
+               {"scores", scores_json(record)},
+               {"progress", progress_json(record)}};
+  add_if_there(page, "summary", page_file(record.folder / "summary.json"));
   if (!options.brief) {
-    page["settings"] = settings_json(run);
-    add_if_there(page, "evaluation", page_evaluation(run.folder));
-    add_if_there(page, "landscape", page_landscape(run.folder));
-    add_if_there(page, "model", page_file(run.folder / "model.json"));
+    page["settings"] = settings_json(record);
+    add_if_there(page, "evaluation", page_evaluation(record.folder));
+    add_if_there(page, "landscape", page_landscape(record.folder));
+    add_if_there(page, "histograms", page_histograms(curves.histogram_lines()));
+    add_if_there(page, "model", page_file(record.folder / "model.json"));
   }
   page["places"] = places_json(curves.places());
   page["series"] = curves_json(curves, options);
   return page;
-}
-
-std::string run_page_json(const RunRecord& run, const PageOptions& options) {
-  return page_text(run_page(run, run.name(), options));
-}
-
-std::string page_text(const json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace convoy

@@ -20,17 +20,20 @@ struct PageOptions {
       false;  // what several runs are compared by: no curves of ranks, no details
 };
 
+/// A run's record and its curves, of one reading of its files.
+struct PageRun {
+  RunRecord record{};
+  RunCurves curves{};
+};
+
+/// Throws as read_run_record() does.
+PageRun read_page_run(const std::filesystem::path& folder, const PageOptions& options);
+
 /// {"id", "name", "state", "problems", "scores", "progress", "summary", "settings",
 /// "places", "series", ...}; the "x" of a series may be the number of another one that
 /// has the same. `id` names the run on the page. What the folder does not have is left
 /// out, and so is what cannot be read.
-nlohmann::ordered_json run_page(const RunRecord& run, const std::string& id,
+nlohmann::ordered_json run_page(const PageRun& run, const std::string& id,
                                 const PageOptions& options);
-
-/// The same as text: run_page() with the run's name as id.
-std::string run_page_json(const RunRecord& run, const PageOptions& options);
-
-/// JSON as text. Bytes that are not UTF-8, which names of files may have, are replaced.
-std::string page_text(const nlohmann::ordered_json& json);
 
 }  // namespace convoy

@@ -52,4 +52,14 @@ fs::path chart_library_place() {
 
 std::string chart_library() { return text_of(chart_library_place()); }
 
+std::string surface_library() {
+  const fs::path modules =
+      chart_library_place().parent_path().parent_path().parent_path();
+  const fs::path package = modules / "echarts-gl";
+  const std::string script = text_of(package / "dist" / "echarts-gl.min.js");
+  const std::string license = text_of(package / "LICENSE");
+  if (script.empty() || license.empty() || license.find("*/") != license.npos) return "";
+  return "/*! echarts-gl\n" + license + "*/\n" + script;
+}
+
 }  // namespace convoy

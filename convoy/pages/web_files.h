@@ -24,6 +24,10 @@ std::filesystem::path chart_library_place();
 /// ECharts as one script; "" if it is not installed. Pages then have pictures instead.
 std::string chart_library();
 
+/// echarts-gl, which draws surfaces, with its licence, as npm installs it beside ECharts;
+/// "" if it is not there.
+std::string surface_library();
+
 /// What a page says without it.
 inline constexpr std::string_view kNoCharts =
     "pictures instead of interactive charts: ECharts is not installed (script/bootstrap "

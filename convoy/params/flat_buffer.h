@@ -31,6 +31,12 @@ class FlatBuffer {
   /// Sets all other numbers to zero and releases their memory.
   void keep_only(Range range) { numbers_.keep_only(range); }
 
+  /// Sets these numbers to zero and releases their memory.
+  void release(Range range) { numbers_.release(range); }
+
+  /// Asks for small pages where only a part of the range is written.
+  void prefer_small_pages(Range range) { numbers_.prefer_small_pages(range); }
+
   std::span<float> view(Range range) {
     return numbers_.span().subspan(range.begin, range.size());
   }
@@ -53,6 +59,14 @@ inline void add_to_digest(const Layout& layout, const FlatBuffer& numbers,
                           Sha256& digest) {
   for (const Segment& segment : layout.segments()) {
     digest.add(std::as_bytes(numbers.view(segment.range)));
+  }
+}
+
+/// As above, of one unit.
+inline void add_to_digest(const Layout& layout, UnitId unit, const FlatBuffer& numbers,
+                          Sha256& digest) {
+  for (const Segment& segment : layout.segments()) {
+    if (segment.unit == unit) digest.add(std::as_bytes(numbers.view(segment.range)));
   }
 }
 

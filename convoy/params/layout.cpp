@@ -38,9 +38,8 @@ std::size_t Layout::trained_size() const {
 std::vector<Range> Layout::trained_in(Range range) const {
   std::vector<Range> found;
   for (const Range& each : trained_) {
-    const Range common = {std::max(each.begin, range.begin),
-                          std::min(each.end, range.end)};
-    if (common.begin < common.end) found.push_back(common);
+    const Range part = common(each, range);
+    if (part.size() > 0) found.push_back(part);
   }
   return found;
 }
@@ -100,6 +99,12 @@ SegmentId LayoutBuilder::add(std::string name, std::vector<std::size_t> shape, R
                                UnitId{layout_.units_.size() - 1}, role, init, momentum});
   layout_.size_ = layout_.units_.back().end = range.end;
   return SegmentId{layout_.segments_.size() - 1};
+}
+
+void LayoutBuilder::share(std::string_view name) {
+  const auto segment = std::ranges::find(layout_.segments_, name, &Segment::name);
+  check(segment != layout_.segments_.end(), "a shared segment was added before");
+  if (segment->unit != UnitId{layout_.units_.size() - 1}) segment->shared = true;
 }
 
 Layout LayoutBuilder::build() && {

@@ -19,6 +19,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -30,6 +31,12 @@
 #include "convoy/params/initialization.h"
 
 namespace convoy {
+
+/// Returns what two ranges have in common; an empty range if that is nothing.
+inline Range common(Range a, Range b) {
+  const std::size_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
 
 /// A part of the network that a strategy handles as one.
 enum class UnitId : std::size_t {};
@@ -49,6 +56,7 @@ struct Segment {
   Initialization init{};  // of its first values
   float momentum = 0;     // of running statistics: how much a batch's weigh in them
   bool trained = true;    // false: frozen, its values do not change
+  bool shared = false;    // layers of other units read it as well
 };
 
 class Layout {
@@ -113,6 +121,9 @@ class LayoutBuilder {
   /// Requires: no other segment has this name.
   SegmentId add(std::string name, std::vector<std::size_t> shape, Role role,
                 Initialization init = {}, float momentum = 0);
+
+  /// The current unit reads a segment that was added before.
+  void share(std::string_view name);
 
   Layout build() &&;
 

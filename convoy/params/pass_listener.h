@@ -11,11 +11,15 @@
 //
 //   begin_microbatch(..)
 //   before_forward(0) after_forward(0) ... before_forward(n-1) after_forward(n-1)
-//   before_backward(n-1) gradient_ready(..)* ... before_backward(0) gradient_ready(..)*
+//   before_backward(n-1) gradient_ready(..)* after_backward(n-1)
+//   ...                  before_backward(0)  gradient_ready(..)* after_backward(0)
 //
 // Only the last pass has gradient_ready: then the sums over all passes are final. Frozen
-// segments never have it, and units behind which nothing is trained have no
-// before_backward. Calls come from one thread, in the same order on every rank.
+// segments never have it, and units behind which nothing is trained have neither
+// before_backward nor after_backward. Calls come from one thread, in the same order on
+// every rank. If micro-batches are dealt in turn (params/microbatch_part.h), every rank
+// has as many passes as the one that has most: the last may be of a micro-batch that does
+// not exist, without samples.
 
 #pragma once
 
@@ -27,7 +31,7 @@ namespace convoy {
 
 /// One of the passes of a step.
 struct MicrobatchPass {
-  std::size_t microbatch = 0;  // its number in the global batch
+  std::size_t microbatch = 0;  // its number in the global batch, or the next after all
   bool is_last = true;         // of this rank: its gradients complete the sums
 
   bool operator==(const MicrobatchPass&) const = default;
@@ -52,6 +56,10 @@ class PassListener {
   /// The segment's gradient is final, and its value is not read again in this step.
   /// Called once per step for each trained segment, a shared one included.
   virtual void gradient_ready(SegmentId) {}
+
+  /// The pass does not read the unit's values again, and its gradients are those of the
+  /// pass: in the last one the final sums, unless micro-batches are dealt in turn.
+  virtual void after_backward(UnitId) {}
 };
 
 }  // namespace convoy

@@ -27,4 +27,13 @@ std::vector<Range> whole_subtrees(std::size_t microbatches, Range part) {
   return found;
 }
 
+std::vector<Range> whole_subtrees(const MicrobatchPart& part) {
+  if (!part.is_in_turn()) return whole_subtrees(part.microbatches, part.own);
+  std::vector<Range> found;
+  for (std::size_t i = 0; i < part.count(); ++i) {
+    found.push_back({part.number(i), part.number(i) + 1});
+  }
+  return found;
+}
+
 }  // namespace convoy

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "convoy/base/range.h"
+#include "convoy/params/microbatch_part.h"
 
 namespace convoy {
 
@@ -33,5 +34,7 @@ inline std::size_t tree_split(Range microbatches) {
 /// completely in `part`, in micro-batch order: those that the rank with that part can add
 /// by itself.
 std::vector<Range> whole_subtrees(std::size_t microbatches, Range part);
+/// Those of a rank: if micro-batches are dealt in turn, each of its own by itself.
+std::vector<Range> whole_subtrees(const MicrobatchPart& part);
 
 }  // namespace convoy

@@ -36,6 +36,7 @@ struct ChartSeries {
   std::vector<double> deviation{};  // of y, drawn as bars if given: as long as y
   bool dashed = false;
   bool dots = false;  // whether every point is marked
+  bool line = true;   // whether points are joined
   /// The number of its colour; without one, series are coloured in their order.
   std::optional<int> colour{};
 };
@@ -111,6 +112,15 @@ struct ParallelChart {
   std::vector<std::vector<double>> lines{};
 };
 
-using Chart = std::variant<LineChart, HeatMap, ContourChart, SurfaceChart, ParallelChart>;
+/// Horizontal bars from zero, each with its number. Requires: one value per name.
+struct BarChart {
+  ChartHead head{};
+  std::string value{};  // what the numbers are
+  std::vector<std::string> names{};
+  std::vector<double> values{};
+};
+
+using Chart =
+    std::variant<LineChart, HeatMap, ContourChart, SurfaceChart, ParallelChart, BarChart>;
 
 }  // namespace convoy

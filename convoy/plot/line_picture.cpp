@@ -45,7 +45,8 @@ LineStyle style_of(const ChartSeries& series, std::size_t number) {
           .dashes = series.dashed ? "(6,4)" : "1",
           .point = !series.dots    ? 0
                    : series.dashed ? 6
-                                   : 7};
+                                   : 7,
+          .line = series.line};
 }
 
 /// The plots of one series, whose data is in the block $s<number>.
@@ -54,8 +55,11 @@ std::string plots_of(const ChartSeries& series, std::size_t number) {
   std::string plots = fmt::format(
       ", \\\n  $s{} using 1:2 with {} linecolor rgb '{}' linewidth 1.8 dashtype {} "
       "pointtype {} pointsize 0.6",
-      number, series.dots ? "linespoints" : "lines", style.colour, style.dashes,
-      style.point);
+      number,
+      !series.line  ? "points"
+      : series.dots ? "linespoints"
+                    : "lines",
+      style.colour, style.dashes, style.point);
   if (series.deviation.empty()) return plots;
   return plots + fmt::format(
                      ", \\\n  $s{} using 1:($2-$3):(0):(2*$3) with vectors nohead "

@@ -103,5 +103,6 @@ Picture picture_of(const HeatMap& map);
 Picture picture_of(const ContourChart& chart);
 Picture picture_of(const SurfaceChart& chart);
 Picture picture_of(const ParallelChart& chart);
+Picture picture_of(const BarChart& chart);
 
 }  // namespace convoy

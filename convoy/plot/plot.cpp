@@ -42,6 +42,7 @@ struct PointCount {
   std::size_t operator()(const ParallelChart& chart) const {
     return chart.lines.size() * chart.axes.size();
   }
+  std::size_t operator()(const BarChart& chart) const { return chart.values.size(); }
 };
 
 void refuse_too_large(const Chart& chart, const fs::path& file) {

@@ -43,7 +43,7 @@ std::vector<std::size_t> PsSync::partials() const {
 std::vector<std::size_t> PsSync::microbatches_by_worker() const {
   std::vector<std::size_t> counts;
   for (int worker = 0; worker < order_.ranks(); ++worker) {
-    counts.push_back(order_.microbatches_of(worker).size());
+    counts.push_back(order_.microbatches_of(worker).count());
   }
   return counts;
 }

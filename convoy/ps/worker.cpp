@@ -58,9 +58,7 @@ Worker::Plan Worker::plan() const {
             static_cast<std::uint32_t>(place_.worker)};
   }
   const ReductionOrder order(microbatch_count(settings_, place_.workers), place_.workers);
-  return {order.microbatches(),
-          {order.microbatches(), order.microbatches_of(place_.worker)},
-          work_.samples.train,
+  return {order.microbatches(), order.microbatches_of(place_.worker), work_.samples.train,
           0};
 }
 
@@ -75,7 +73,7 @@ WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers
       .frozen_statistics = {},
       .statistics = work_.statistics_layout.size(),
       .partials = rig_.microbatches().gradients().count(),
-      .microbatches = plan_.part.own.size(),
+      .microbatches = plan_.part.count(),
       .timeout = milliseconds_of(settings_.cluster.operation_timeout)};
   for (int server = 0; server < place_.servers; ++server) {
     const Range range = server_range(work_.layout, server, place_.servers);

@@ -18,8 +18,9 @@ std::vector<std::filesystem::path> record_files(const std::filesystem::path& fol
       files.push_back(path);
     }
   };
-  for (const char* name : {"config.yaml", "metrics.jsonl", "summary.json",
-                           "resources.csv", "log.txt", "report.html"}) {
+  for (const char* name :
+       {"config.yaml", "metrics.jsonl", "summary.json", "resources.csv", "log.txt",
+        "model.json", "eval.json", "report.html"}) {
     add(folder / name);
   }
   const auto records = static_cast<std::ptrdiff_t>(files.size());

@@ -3,7 +3,8 @@
 // Uploads what a run has recorded besides checkpoints, under the names of its folder:
 //
 //   <prefix>/<run>/metrics.jsonl   config.yaml, summary.json, resources.csv, log.txt,
-//                                  report.html and event files as well
+//                                  model.json, eval.json, report.html and event files
+//                                  as well
 
 #pragma once
 

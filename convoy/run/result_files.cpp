@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/monitor/layers_json.h"
 #include "convoy/pages/report.h"
@@ -19,8 +20,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 void write_json(const std::filesystem::path& path, const json& object) {
-  write_atomically(path,
-                   object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  write_atomically(path, json_text(object) + "\n");
 }
 
 void write_evaluation(const Settings& settings, const EvaluationResult& result,

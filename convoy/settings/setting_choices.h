@@ -37,7 +37,8 @@ CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecy
               plateau)
 CONVOY_CHOICE(AnnealChoice, cos, linear)
 CONVOY_CHOICE(StrategyChoice, auto_, single, gather_scatter, all_reduce,  // NOLINT: auto
-              ddp, ps_sync, ps_async)
+              ddp, fsdp, ps_sync, ps_async)
+CONVOY_CHOICE(ShardChoice, optimizer, gradients, all)
 CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
 CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
 CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)

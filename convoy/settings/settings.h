@@ -37,6 +37,7 @@ struct Settings {
   ScheduleSettings schedule;
   StrategySettings strategy;
   DdpSettings ddp;
+  FsdpSettings fsdp;
   PsSettings ps;
   InjectSettings inject;
   SimSettings sim;

@@ -207,8 +207,23 @@ std::string strategy_name(const Settings& settings, int ranks) {
                     .hint = "strategy=ddp, or one rank"});
 }
 
+FsdpShard shard_of(ShardChoice choice) {
+  switch (choice) {
+    case ShardChoice::optimizer:
+      return FsdpShard::optimizer;
+    case ShardChoice::gradients:
+      return FsdpShard::gradients;
+    case ShardChoice::all:
+      break;
+  }
+  return FsdpShard::all;
+}
+
 StrategyOptions strategy_options(const Settings& settings) {
-  return {.bucket_bytes = static_cast<std::size_t>(settings.ddp.bucket_mb * 1e6)};
+  return {.bucket_bytes = static_cast<std::size_t>(settings.ddp.bucket_mb * 1e6),
+          .fsdp = {.shard = shard_of(settings.fsdp.shard),
+                   .reshard_after_forward = settings.fsdp.reshard_after_forward,
+                   .prefetch = settings.fsdp.prefetch}};
 }
 
 OptimizerOptions optimizer_options(const Settings& settings, const Layout& layout) {

@@ -11,11 +11,17 @@ namespace convoy {
 
 CostedJob costed_job(const Settings& settings, const Cluster& cluster,
                      const ReductionOrder& order, std::size_t samples) {
+  const StrategyOptions options = strategy_options(settings);
+  const FsdpOptions& fsdp = options.fsdp;
   CostedJob job{.cluster = cluster,
-                .microbatches = order.microbatches_of(0).size(),
+                .microbatches = order.microbatches_of(0).count(),
                 .samples = samples,
                 .batch = static_cast<std::size_t>(settings.train.batch_size),
-                .bucket_bytes = strategy_options(settings).bucket_bytes,
+                .bucket_bytes = options.bucket_bytes,
+                .fsdp = {.shards_gradients = fsdp.shard != FsdpShard::optimizer,
+                         .shards_values = fsdp.shard == FsdpShard::all,
+                         .reshards = fsdp.reshard_after_forward,
+                         .prefetches = fsdp.prefetch},
                 .servers = settings.ps.servers};
   job.message_bytes = sizeof(StepReport) + job.microbatches * sizeof(LossSum);
   for (int rank = 0; rank < order.ranks(); ++rank) {

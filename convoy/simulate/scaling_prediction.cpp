@@ -10,6 +10,7 @@
 #include <set>
 
 #include "convoy/base/error.h"
+#include "convoy/base/json.h"
 #include "convoy/base/text.h"
 #include "convoy/benchmarks/measured_profile.h"
 #include "convoy/comm/reduction_order.h"
@@ -174,7 +175,7 @@ std::vector<Row> predicted_rows(const CostProfile& profile, const Jobs& jobs,
   return rows;
 }
 
-std::string json_text(const CostProfile& profile, const std::vector<Row>& rows) {
+json rows_json(const CostProfile& profile, const std::vector<Row>& rows) {
   json list = json::array();
   const double single = rows.front().images_per_second;
   for (const Row& row : rows) {
@@ -193,12 +194,11 @@ std::string json_text(const CostProfile& profile, const std::vector<Row>& rows) 
                     {"bytes_sent", row.cost.sent},
                     {"link_bytes", row.cost.link_bytes}});
   }
-  const json object = {{"model", profile.model},
-                       {"ranks_per_node", profile.ranks},
-                       {"threads", profile.threads},
-                       {"parameter_bytes", gradient_bytes(profile)},
-                       {"rows", list}};
-  return object.dump() + "\n";
+  return {{"model", profile.model},
+          {"ranks_per_node", profile.ranks},
+          {"threads", profile.threads},
+          {"parameter_bytes", gradient_bytes(profile)},
+          {"rows", list}};
 }
 
 /// Strategies that convoy does not implement are marked with a star.
@@ -249,7 +249,7 @@ std::string predict(const Settings& settings, const PredictOptions& options) {
   const Jobs jobs(settings, options.weak);
   const CostProfile profile = profile_for(settings, options, jobs);
   const std::vector<Row> rows = predicted_rows(profile, jobs, options.nodes);
-  return options.as_json ? json_text(profile, rows)
+  return options.as_json ? json_text(rows_json(profile, rows)) + "\n"
                          : table_text(settings, profile, jobs, options, rows);
 }
 

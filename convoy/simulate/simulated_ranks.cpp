@@ -104,9 +104,9 @@ NextUpdate SimulatedRanks::next(const StepRequest& request) {
 void SimulatedRanks::take_time(std::size_t step, Update& update) {
   double slowest = 0;
   for (int rank = 0; rank < order_.ranks(); ++rank) {
-    const MicrobatchPart part{order_.microbatches(), order_.microbatches_of(rank)};
+    const MicrobatchPart part = order_.microbatches_of(rank);
     const double computing =
-        times_.seconds(rank, step, part.samples(update.loss.samples).size());
+        times_.seconds(rank, step, part.sample_count(update.loss.samples));
     const double slept = delays_[static_cast<std::size_t>(rank)].seconds(step, computing);
     StepReport& report = reports_[static_cast<std::size_t>(rank)];
     report = {.own_seconds = computing + slept,

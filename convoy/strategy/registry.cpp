@@ -7,6 +7,7 @@
 #include "convoy/base/error.h"
 #include "convoy/strategy/all_reduce.h"
 #include "convoy/strategy/ddp.h"
+#include "convoy/strategy/fsdp.h"
 #include "convoy/strategy/gather_scatter.h"
 #include "convoy/strategy/single.h"
 
@@ -38,6 +39,11 @@ constexpr Entry kStrategies[] = {
         const StrategyOptions& options) -> std::unique_ptr<Strategy> {
        return std::make_unique<Ddp>(replica, peers, options.bucket_bytes);
      }},
+    {"fsdp", false,
+     [](const Replica& replica, const Peers& peers,
+        const StrategyOptions& options) -> std::unique_ptr<Strategy> {
+       return std::make_unique<Fsdp>(replica, peers, options.fsdp);
+     }},
 };
 
 const Entry& find(std::string_view name) {
@@ -55,6 +61,12 @@ std::vector<std::string> strategy_names() {
 }
 
 bool is_for_one_rank(std::string_view name) { return find(name).one_rank; }
+
+/// In turn, if gradients are summed in every pass.
+Deal deal_of(std::string_view name, const StrategyOptions& options) {
+  const bool divides = name == "fsdp" && options.fsdp.shard != FsdpShard::optimizer;
+  return divides ? Deal::in_turn : Deal::runs;
+}
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Replica& replica,
                                         const Peers& peers,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoy/strategy/fsdp_memory.h"
 #include "convoy/strategy/peers.h"
 #include "convoy/strategy/replica.h"
 #include "convoy/strategy/strategy.h"
@@ -17,6 +18,7 @@ namespace convoy {
 
 struct StrategyOptions {
   std::size_t bucket_bytes = 0;  // ddp: gradients exchanged in one operation
+  FsdpOptions fsdp{};
 };
 
 /// Names of all strategies; those for a single rank come first.
@@ -24,6 +26,9 @@ std::vector<std::string> strategy_names();
 
 /// Whether a strategy is for a single rank only.
 bool is_for_one_rank(std::string_view name);
+
+/// How a strategy has micro-batches dealt to the ranks.
+Deal deal_of(std::string_view name, const StrategyOptions& options);
 
 /// Borrows what replica and peers borrow. Requires: a registered name that supports the
 /// number of ranks.

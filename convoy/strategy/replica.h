@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replica: what a rank trains: a complete copy of the model.
+// Replica: what a rank trains: a copy of the model, complete unless a strategy divides
+// it.
 
 #pragma once
 

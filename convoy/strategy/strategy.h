@@ -7,6 +7,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/params/pass_listener.h"
+#include "convoy/params/shard_plan.h"
 
 namespace convoy {
 
@@ -15,12 +16,15 @@ class Strategy : public PassListener {
   /// Called once, on all ranks, before the first pass.
   virtual void begin() {}
 
-  /// Computes new values, the same on all ranks, from the gradients of the passes since
-  /// the last step. Afterwards the batch statistics are the sum over all ranks. Throws
-  /// PeerError.
+  /// Computes new values, on all ranks or each on its owner, from the gradients of the
+  /// passes since the last step. Afterwards the batch statistics are the sum over all
+  /// ranks. Throws PeerError.
   virtual void step() = 0;
 
-  /// The total time that step() has waited for other ranks.
+  /// What is divided over the ranks between two steps, borrowed from the strategy.
+  virtual Sharding sharding() const { return {}; }
+
+  /// The total time that the strategy has waited for other ranks.
   double seconds_exposed() const { return seconds_exposed_; }
 
  protected:

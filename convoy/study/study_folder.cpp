@@ -91,7 +91,7 @@ void claim(const fs::path& path, const json& identity) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     refuse_run(path.parent_path());
-    return write_atomically(path, identity.dump(2) + "\n");
+    return write_atomically(path, json_text(identity, 2) + "\n");
   }
   const JsonSource source{.where = path, .expected = "a plan that convoy has written"};
   refuse_other_study(path, parse_json(read_text(path, kMostJsonBytes), source), identity);
@@ -108,7 +108,8 @@ StudyFolder::StudyFolder(const StudyPlan& plan) : path_(plan.folder) {
 void StudyFolder::write_results(const StudyPlan& plan,
                                 const std::vector<RowResult>& results) const {
   write_atomically(path_ / "sweep.csv", results_csv(plan, results));
-  write_atomically(path_ / "sweep.json", results_json(plan, results).dump(2) + "\n");
+  write_atomically(path_ / "sweep.json",
+                   json_text(results_json(plan, results), 2) + "\n");
 }
 
 }  // namespace convoy

@@ -42,13 +42,17 @@ std::size_t size_of_open(int descriptor, const std::filesystem::path& path) {
   throw not_to_read(path, kind_of_file(status.st_mode), "a regular file");
 }
 
+constexpr std::size_t kMostReserved = std::size_t{1} << 28;
+
 template <class Container>
 Container read_complete(const std::filesystem::path& path, std::size_t most) {
   const Descriptor file = open_to_read(path);
-  if (size_of_open(file.get(), path) > most) {
+  const std::size_t size = size_of_open(file.get(), path);
+  if (size > most) {
     throw not_to_read(path, "more than " + human_bytes(most), "a file of at most that");
   }
   Container content;
+  content.reserve(std::min(size, kMostReserved));  // a sparse file may be of any size
   char block[1 << 16];
   ssize_t got = 0;
   while ((got = ::read(file.get(), block, sizeof(block))) != 0) {

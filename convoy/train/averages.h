@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "convoy/optimizer/moving_average.h"
 #include "convoy/settings/settings.h"
@@ -22,9 +23,10 @@ namespace convoy {
 
 class Averages {
  public:
-  /// Borrows the team for as long as it lives. Requires: ema or swa_start is set.
+  /// Borrows the team for as long as it lives. `own` are the ranges of the values that
+  /// are averaged here. Requires: ema or swa_start is set.
   Averages(const TrainSettings& settings, const Layout& layout,
-           const Layout& statistics_layout, ThreadTeam& team);
+           const Layout& statistics_layout, std::vector<Range> own, ThreadTeam& team);
 
   void after_step(const Weights& now);
 
@@ -45,7 +47,10 @@ class Averages {
   std::size_t bytes() const;
 
  private:
+  void update_values(const FlatBuffer& values);
+
   int swa_start_;
+  std::vector<Range> own_;
   MovingAverage values_, statistics_;
   std::size_t count_ = 0;
 };

@@ -17,6 +17,7 @@ struct Outcome {
   std::string reason = "done";
   LossSum train;  // of the last epoch
   std::optional<EvaluationResult> test;
+  std::string weights_sha256;  // of all ranks
 };
 
 }  // namespace convoy

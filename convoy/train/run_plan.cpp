@@ -77,7 +77,7 @@ std::string memory_lines(const TrainingParts& parts) {
   return fmt::format(
       "memory    values {}, gradients {}, optimizer {},\n"
       "          activations {}, evaluation {}, data {}\n",
-      human_bytes(buffer), human_bytes(memory.gradients),
+      human_bytes(memory.values.value_or(buffer)), human_bytes(memory.gradients),
       human_bytes(slots * memory.slot.value_or(slot) + averages),
       human_bytes(memory.activations), human_bytes(parts.evaluator.bytes()),
       human_bytes(data.train.images.memory_bytes() + data.test.images.memory_bytes()));

@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/json.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/weight_saves.h"
 #include "convoy/train/training_parts.h"
+#include "convoy/train/whole_units.h"
 
 namespace convoy {
 namespace {
@@ -31,8 +34,8 @@ LoadedPart part_of(const Layout& layout, const OptimizerSlot& slot) {
   return {layout, slot.numbers, "." + std::string(slot.name), /*only_trained=*/true};
 }
 
-void broadcast(Comm& comm, FlatBuffer& numbers) {
-  comm.broadcast(std::as_writable_bytes(numbers.view({0, numbers.size()})), /*root=*/0);
+void broadcast(Comm& comm, FlatBuffer& numbers, Range range) {
+  comm.broadcast(std::as_writable_bytes(numbers.view(range)), /*root=*/0);
 }
 
 void broadcast(Comm& comm, std::string& text) {
@@ -109,8 +112,22 @@ void RunSaver::share_restored() {
     parts_.set_policy_state(restored_->course);
     parts_.updates->restore(restored_->updates, restored_->step);
   }
-  for (const LoadedPart& part : model_parts()) broadcast(parts_.comm, part.numbers);
-  for (const LoadedPart& part : optimizer_parts()) broadcast(parts_.comm, part.numbers);
+  for (const LoadedPart& part : model_parts()) share(part);
+  for (const LoadedPart& part : optimizer_parts()) share(part);
+}
+
+/// Of what is divided, ranks keep their own part. The values stay whole until the source
+/// of updates begins.
+void RunSaver::share(const LoadedPart& part) {
+  const ShardPlan* plan = plan_of(part);
+  if (plan == nullptr || &part.numbers == &parts_.rig.values()) {
+    return broadcast(parts_.comm, part.numbers, {0, part.numbers.size()});
+  }
+  ParameterStore store(part.layout, part.numbers, *plan, parts_.comm.rank());
+  for (std::size_t unit = 0; unit < part.layout.unit_count(); ++unit) {
+    broadcast(parts_.comm, part.numbers, part.layout.unit(UnitId{unit}));
+    store.release(UnitId{unit});
+  }
 }
 
 void RunSaver::open(const RunFolder& folder) {
@@ -131,6 +148,11 @@ void RunSaver::begin_weight_saves(const RunFolder& folder) {
 
 void RunSaver::save_weights(const TrainPosition& position) {
   parts_.updates->synchronize();
+  if (is_divided()) {
+    CheckpointContent content;
+    content.state.step = position.step;
+    return save_together(content, std::nullopt);
+  }
   if (writer_) writer_->save_weights(position.step, saved(trained_parts()));
 }
 
@@ -181,18 +203,62 @@ TrainPosition position_of(const CheckpointState& state, std::size_t batch_size) 
           .step_in_epoch = (state.samples + batch_size - 1) / batch_size};
 }
 
-/// Only the first rank writes; the others have the same numbers.
+/// Only the first rank writes; the others have the same numbers, or parts of them.
 void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
   if (!parts_.settings.checkpoint.enabled) return;
   parts_.updates->synchronize();
   saved_step_ = point.position.step;
-  if (!writer_) return;
-  writer_->save(
-      {.state = state(point, evaluated),
-       .model = saved(model_parts()),
-       .optimizer = saved(optimizer_parts()),
-       .config = to_yaml(repeatable(parts_.settings, parts_.description().microbatches))},
-      {.best = best});
+  if (!writer_ && !is_divided()) return;
+  CheckpointContent content{
+      .state = state(point, evaluated),
+      .model = {},
+      .optimizer = {},
+      .config = to_yaml(repeatable(parts_.settings, parts_.description().microbatches))};
+  if (is_divided()) return save_together(std::move(content), SaveRequest{.best = best});
+  content.model = saved(model_parts());
+  content.optimizer = saved(optimizer_parts());
+  writer_->save(content, {.best = best});
+}
+
+bool RunSaver::is_divided() const {
+  return parts_.description().sharding.state != nullptr;
+}
+
+/// Whether the first rank, which alone knows what its folder has, wants to save. Only
+/// where ranks save together the others have to know.
+bool RunSaver::agreed(bool wanted) {
+  auto answer = static_cast<std::byte>(wanted);
+  if (is_divided()) parts_.comm.broadcast(std::span(&answer, 1), /*root=*/0);
+  return answer != std::byte{0};
+}
+
+/// The plan by which a part is divided over the ranks; nullptr: it is not.
+const ShardPlan* RunSaver::plan_of(const LoadedPart& part) const {
+  if (&part.layout != &parts_.work.layout) return nullptr;
+  const Sharding& sharding = parts_.description().sharding;
+  return part.only_trained ? sharding.state : sharding.values;
+}
+
+/// Units are made whole one after the other, and the first rank writes them. Nothing is
+/// copied.
+void RunSaver::save_together(CheckpointContent content,
+                             std::optional<SaveRequest> order) {
+  std::list<WholeUnits> whole;
+  const auto gathered = [&](const std::vector<LoadedPart>& parts) {
+    std::vector<SavedPart> list = saved(parts);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const ShardPlan* plan = plan_of(parts[i]);
+      list[i].units =
+          &whole.emplace_back(parts[i].layout, parts[i].numbers, plan, parts_.comm)
+               .listener();
+    }
+    return list;
+  };
+  content.model = gathered(order ? model_parts() : trained_parts());
+  if (order) content.optimizer = gathered(optimizer_parts());
+  if (writer_) return writer_->save_now(content, order);
+  walk_units(content.model);
+  walk_units(content.optimizer);
 }
 
 void RunSaver::save(const SavePoint& point) {
@@ -204,7 +270,7 @@ void RunSaver::save_epoch(const SavePoint& point, const LossSum* evaluation,
   const int every = parts_.settings.checkpoint.every_epochs;
   const bool due = every > 0 && point.position.epoch % every == 0;
   const bool best = evaluation != nullptr && note_best(*evaluation, point.position);
-  if (best || is_last || due) write(point, /*evaluated=*/true, best);
+  if (agreed(best || is_last || due)) write(point, /*evaluated=*/true, best);
 }
 
 bool RunSaver::note_best(const LossSum& evaluation, const TrainPosition& position) {
@@ -220,7 +286,7 @@ void RunSaver::rethrow_failure() {
 }
 
 void RunSaver::finish(const SavePoint* last) {
-  if (last != nullptr && saved_step_ != last->position.step) save(*last);
+  if (last != nullptr && agreed(saved_step_ != last->position.step)) save(*last);
   if (!writer_) return;
   if (last != nullptr) writer_->finish();
   seconds_before_ += writer_->seconds_blocked();

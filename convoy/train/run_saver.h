@@ -4,7 +4,9 @@
 // it resumes from.
 //
 // Only the first rank reads and writes files. All ranks make the same calls, since a save
-// completes the numbers on all of them (UpdateSource::synchronize).
+// completes the numbers on all of them (UpdateSource::synchronize). If ranks have parts
+// of the numbers, a save makes units whole one by one, and training waits until it is on
+// disk.
 
 #pragma once
 
@@ -23,6 +25,7 @@
 
 namespace convoy {
 
+class ShardPlan;
 struct TrainingParts;
 
 /// The training loop's state at the moment of a save.
@@ -82,6 +85,11 @@ class RunSaver {
   void begin_weight_saves(const RunFolder& folder);
   bool note_best(const LossSum& evaluation, const TrainPosition& position);
   void write(const SavePoint& point, bool evaluated, bool best);
+  bool is_divided() const;
+  bool agreed(bool wanted);
+  const ShardPlan* plan_of(const LoadedPart& part) const;
+  void share(const LoadedPart& part);
+  void save_together(CheckpointContent content, std::optional<SaveRequest> order);
   CheckpointState state(const SavePoint& point, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
   std::vector<LoadedPart> trained_parts();

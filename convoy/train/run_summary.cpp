@@ -10,6 +10,7 @@
 #include "convoy/data/dataset.h"
 #include "convoy/data/dataset.h"
 #include "convoy/train/training_parts.h"
+#include "convoy/train/whole_units.h"
 
 namespace convoy {
 namespace {
@@ -77,6 +78,19 @@ std::vector<double> slept_of(const std::vector<RankTotals>& totals,
   std::vector<double> slept;
   for (const RankTotals& rank : totals) slept.push_back(rank.slept_seconds);
   return slept;
+}
+
+/// Hashes what was trained, unit by unit.
+std::string weights_of(TrainingParts& parts) {
+  const Layout& layout = parts.work.layout;
+  const FlatBuffer& values = parts.evaluated_values();
+  WholeUnits units(layout, parts.evaluated_values(), parts.description().sharding.values,
+                   parts.comm);
+  Sha256 digest;
+  for_each_unit(units, layout,
+                [&](UnitId unit) { add_to_digest(layout, unit, values, digest); });
+  add_to_digest(parts.work.statistics_layout, parts.weights().statistics, digest);
+  return digest.hex();
 }
 
 /// Of this process.
@@ -179,7 +193,7 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
   return object;
 }
 
-RankTotals rank_totals(const TrainingParts& parts) {
+RankTotals rank_totals(TrainingParts& parts) {
   const UpdateTelemetry telemetry = parts.updates->telemetry();
   Traffic traffic = parts.comm.total_traffic();
   traffic += telemetry.worker_traffic;
@@ -190,11 +204,7 @@ RankTotals rank_totals(const TrainingParts& parts) {
                  .exposed_seconds = telemetry.exposed,
                  .slept_seconds = telemetry.slept,
                  .kernels = kernel_set(parts.settings)};
-  const Weights weights = parts.weights();
-  const std::string digest =
-      weights_sha256(parts.work.layout, weights.values, parts.work.statistics_layout,
-                     weights.statistics);
-  std::ranges::copy(digest, own.weights_sha256.begin());
+  std::ranges::copy(weights_of(parts), own.weights_sha256.begin());
   return own;
 }
 

@@ -45,7 +45,7 @@ class RunSummary {
   double training_ = 0, evaluating_ = 0, checkpointing_ = 0;  // seconds
 };
 
-/// What this rank reports at the end.
-RankTotals rank_totals(const TrainingParts& parts);
+/// What this rank reports at the end. All ranks call it.
+RankTotals rank_totals(TrainingParts& parts);
 
 }  // namespace convoy

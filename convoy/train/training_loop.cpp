@@ -10,6 +10,8 @@
 #include "convoy/base/error.h"
 #include "convoy/data/dataset.h"
 #include "convoy/evaluate/shared_evaluation.h"
+#include "convoy/monitor/tensor_histograms.h"
+#include "convoy/train/whole_units.h"
 #include "convoy/updates/save_times.h"
 
 namespace convoy {
@@ -27,7 +29,7 @@ RecordOptions record_options(const TrainingParts& parts) {
 }
 
 /// Gathers the totals of all ranks. All ranks end at the same weights, or there is a bug.
-std::vector<RankTotals> agree_on_weights(const TrainingParts& parts) {
+std::vector<RankTotals> agree_on_weights(TrainingParts& parts) {
   std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
   const std::optional<std::size_t> other = rank_with_other_weights(ranks);
   check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
@@ -56,6 +58,7 @@ Outcome TrainingLoop::run() {
   if (outcome_.code == ExitCode::diverged) outcome_.test.reset();
   finish();
   const std::vector<RankTotals> ranks = agree_on_weights(parts_);
+  outcome_.weights_sha256 = ranks.front().weights();
   finish_files();
   for (const std::string& line : parts_.updates->finish(outcome_.code, outcome_.reason)) {
     records_.say(line);
@@ -210,7 +213,7 @@ void TrainingLoop::take_in(const Update& update) {
 /// The weight norm of a record, where this rank writes records. Ranks that update a range
 /// each compute it together.
 std::optional<double> TrainingLoop::recorded_weight_norm() const {
-  const bool needed = outputs_.folder != nullptr || parts_.description().own_values;
+  const bool needed = outputs_.folder != nullptr || is_divided(parts_.description());
   return needed ? std::optional(weight_norm(parts_)) : std::nullopt;
 }
 
@@ -253,13 +256,30 @@ void TrainingLoop::end_epoch() {
 /// What follows an epoch: histograms, averages, and an evaluation if one is due.
 std::optional<EvaluationResult> TrainingLoop::decide_after_epoch() {
   parts_.updates->synchronize();
-  events_.tensors(position_.epoch, position_.step, parts_.work.layout,
-                  parts_.rig.values(), *parts_.description().gradients);
+  record_tensors();
   average_epoch();
   const bool due = position_.epoch % parts_.settings.eval.every_epochs == 0 ||
                    position_.step >= parts_.steps_planned();
   if (!due) return std::nullopt;
   return evaluate(parts_.monitored_split());
+}
+
+/// Writes histograms of every tensor, if they are due. Ranks that have parts of them make
+/// units whole together.
+void TrainingLoop::record_tensors() {
+  const UpdateDescription& updates = parts_.description();
+  const int every = parts_.settings.run.histograms;
+  if (every == 0 || position_.epoch % every != 0) return;
+  const Layout& layout = parts_.work.layout;
+  WholeUnits values(layout, parts_.rig.values(), updates.sharding.values, parts_.comm);
+  WholeUnits gradients(layout, *updates.gradients, updates.sharding.gradients,
+                       parts_.comm);
+  TensorHistograms histograms(layout, events_, position_.step);
+  for_each_unit(values, layout,
+                [&](UnitId unit) { histograms.add_weights(unit, parts_.rig.values()); });
+  for_each_unit(gradients, layout,
+                [&](UnitId unit) { histograms.add_gradients(unit, *updates.gradients); });
+  records_.histograms(position_, histograms.json());
 }
 
 /// Adds the values to the average, if the epoch is complete and averaged.
@@ -287,8 +307,10 @@ EvaluationResult TrainingLoop::measure(std::string_view split,
   const Stopwatch watch(clock());
   parts_.updates->synchronize();
   const EvaluationSet set = evaluation_set(parts_.work, split);
-  EvaluationResult result =
-      convoy::evaluate(set, parts_.weights(), parts_.evaluator, parts_.comm);
+  WholeUnits units(parts_.work.layout, parts_.evaluated_values(),
+                   parts_.description().sharding.values, parts_.comm);
+  EvaluationResult result = convoy::evaluate(set, parts_.weights(), parts_.evaluator,
+                                             parts_.comm, units.listener());
   summary_.add_evaluating(watch.seconds());
   records_.evaluation(position, split, result.sum, watch.seconds());
   say_damaged_files();
@@ -365,9 +387,9 @@ void TrainingLoop::finish() {
 /// Writes everything but the summary to disk.
 void TrainingLoop::finish_files() {
   if (outputs_.progress != nullptr) outputs_.progress->finish();
-  if (outputs_.folder == nullptr) return;
   const SavePoint last = save_point();
   saver_.finish(outcome_.code == ExitCode::diverged ? nullptr : &last);
+  if (outputs_.folder == nullptr) return;
   if (is_done() && !parts_.settings.checkpoint.enabled) records_.say(unsaved());
   summary_.set_checkpointing(saver_.seconds_blocked());
   outputs_.folder->flush();

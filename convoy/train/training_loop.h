@@ -55,6 +55,7 @@ class TrainingLoop {
   void save_weights_if_due();
   void save_if_due();
   std::optional<EvaluationResult> decide_after_epoch();
+  void record_tensors();
   void average_epoch();
   EvaluationResult evaluate(std::string_view split);
   EvaluationResult measure(std::string_view split, const TrainPosition& position);

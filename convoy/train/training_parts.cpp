@@ -25,7 +25,10 @@ TrainingParts::TrainingParts(const Settings& chosen, Comm& ranks,
       policy(chosen) {
   set_first_values();
   if (settings.train.ema > 0 || settings.train.swa_start > 0) {
-    averages.emplace(settings.train, work.layout, work.statistics_layout, rig.team());
+    averages.emplace(settings.train, work.layout, work.statistics_layout, own_ranges(),
+                     rig.team());
+    const ShardPlan* plan = description().sharding.values;
+    if (plan != nullptr) keep_own_part(*plan, comm.rank(), averages->values());
   }
 }
 
@@ -53,6 +56,16 @@ Weights TrainingParts::weights() const {
   return {rig.values(), rig.statistics()};
 }
 
+FlatBuffer& TrainingParts::evaluated_values() {
+  return averages && averages->any() ? averages->values() : rig.values();
+}
+
+std::vector<Range> TrainingParts::own_ranges() const {
+  const ShardPlan* plan = description().sharding.values;
+  if (plan == nullptr) return {{0, work.layout.size()}};
+  return plan->ranges_of(comm.rank());
+}
+
 PolicyState TrainingParts::policy_state() const {
   PolicyState state;
   policy.save_to(state);
@@ -67,13 +80,19 @@ void TrainingParts::set_policy_state(const PolicyState& state) {
 
 double weight_norm(const TrainingParts& parts) {
   const FlatBuffer& values = parts.rig.values();
-  const std::optional<Range>& own = parts.description().own_values;
-  if (!own) return std::sqrt(sum_of_squares(values.numbers()));
-  const double sum = sum_of_squares(values.view(*own));
+  const std::optional<Range>& updated = parts.description().own_values;
+  const std::vector<Range> own = updated ? std::vector{*updated} : parts.own_ranges();
+  double sum = 0;
+  for (const Range& range : own) sum += sum_of_squares(values.view(range));
+  if (!is_divided(parts.description())) return std::sqrt(sum);
   std::vector<double> sums(static_cast<std::size_t>(parts.comm.ranks()));
   parts.comm.all_gather(std::as_bytes(std::span(&sum, 1)),
                         std::as_writable_bytes(std::span(sums)));
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+bool is_divided(const UpdateDescription& updates) {
+  return updates.own_values || updates.sharding.values != nullptr;
 }
 
 bool resumes_from_checkpoint(const Settings& settings) {

@@ -40,6 +40,10 @@ struct TrainingParts {
 
   /// What is evaluated and saved: the averages, or the values before there are any.
   Weights weights() const;
+  FlatBuffer& evaluated_values();
+
+  /// The ranges of the values that this rank has between two updates.
+  std::vector<Range> own_ranges() const;
 
   /// The state of policy and averages that a resume needs.
   PolicyState policy_state() const;
@@ -61,9 +65,12 @@ struct TrainingParts {
   void set_first_values();
 };
 
-/// The L2 norm of all parameters. If ranks update a range of the values each
-/// (UpdateDescription::own_values), all of them call it.
+/// The L2 norm of all parameters. If ranks update or have parts of the values
+/// (UpdateDescription), all of them call it.
 double weight_norm(const TrainingParts& parts);
+
+/// Whether ranks update or have different parts of the values.
+bool is_divided(const UpdateDescription& updates);
 
 /// Whether there is a checkpoint to resume from, as far as this rank knows.
 bool resumes_from_checkpoint(const Settings& settings);

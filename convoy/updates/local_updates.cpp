@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "convoy/base/error.h"
+#include "convoy/comm/gathered_units.h"
 #include "convoy/strategy/registry.h"
 #include "convoy/updates/update_bn.h"
 
@@ -22,7 +23,8 @@ LocalUpdateOptions local_update_options(const Settings& settings, const Comm& co
 LocalUpdates::LocalUpdates(const TrainingContext& parts,
                            const LocalUpdateOptions& options)
     : parts_(parts),
-      order_(options.microbatches, parts.comm.ranks()),
+      order_(options.microbatches, parts.comm.ranks(),
+             deal_of(options.strategy, strategy_options(parts.settings))),
       microbatches_(planned_passes()),
       async_(parts.comm),
       strategy_(make_strategy(options.strategy, replica(), peers(),
@@ -37,9 +39,25 @@ LocalUpdates::LocalUpdates(const TrainingContext& parts,
             .samples_per_epoch = loader_.samples_per_epoch(),
             .microbatches = order_.microbatches(),
             .workers = static_cast<std::size_t>(parts.comm.ranks()),
-            .memory = {microbatches_.gradient_bytes(), parts.rig.network().arena_bytes()},
+            .memory = memory(options),
             .plan = plan(options.strategy),
-            .gradients = &microbatches_.gradients().whole()});
+            .gradients = &microbatches_.gradients().whole(),
+            .sharding = strategy_->sharding()});
+}
+
+UpdateMemory LocalUpdates::memory(const LocalUpdateOptions& options) const {
+  UpdateMemory memory{.gradients = microbatches_.gradient_bytes(),
+                      .activations = parts_.rig.network().arena_bytes()};
+  if (strategy_->sharding().state == nullptr) return memory;
+  const FsdpMemory own =
+      fsdp_memory(parts_.work.layout, parts_.comm.ranks(), options.microbatches,
+                  strategy_options(parts_.settings).fsdp);
+  if (order_.microbatches_of(0).is_in_turn()) {
+    memory.gradients = own.gradients + own.passing;
+  }
+  memory.values = own.values + own.gathered;
+  memory.slot = own.slot;
+  return memory;
 }
 
 std::unique_ptr<UpdateSource> make_local_updates(const TrainingContext& parts) {
@@ -118,11 +136,21 @@ LossSum LocalUpdates::finish_all_gather() {
   return loss;
 }
 
-void LocalUpdates::update_bn(const TrainPosition& position, const FlatBuffer& values,
+void LocalUpdates::update_bn(const TrainPosition& position, FlatBuffer& values,
                              FlatBuffer& statistics) {
   std::ranges::copy(parts_.rig.statistics().numbers(), statistics.data());
-  convoy::update_bn({loader_, microbatches_, peers(), key(position.step)}, position.epoch,
-                    values, statistics);
+  const Layout& layout = parts_.work.layout;
+  PassListener nobody;
+  std::optional<GatheredUnits> gathered;
+  if (const ShardPlan* plan = strategy_->sharding().values) {
+    gathered.emplace(
+        layout,
+        ParameterStore(layout, values, *plan, parts_.comm.rank(), Residency::shard),
+        async_, GatherOptions{.backward = false});
+  }
+  PassListener& listener = gathered ? static_cast<PassListener&>(*gathered) : nobody;
+  convoy::update_bn({loader_, microbatches_, peers(), key(position.step), listener},
+                    position.epoch, values, statistics);
   epoch_.reset();
   seconds_in_measuring_ += loader_.seconds_waited() - reported_.data_seconds;
   reported_.data_seconds = loader_.seconds_waited();  // not part of a step

@@ -31,7 +31,7 @@ class LocalUpdates : public UpdateSource {
 
   void begin() override { strategy_->begin(); }
   NextUpdate next(const StepRequest& request) override;
-  void update_bn(const TrainPosition& position, const FlatBuffer& values,
+  void update_bn(const TrainPosition& position, FlatBuffer& values,
                  FlatBuffer& statistics) override;
   UpdateTelemetry telemetry() const override;
 
@@ -51,7 +51,7 @@ class LocalUpdates : public UpdateSource {
   Replica replica();
   Peers peers() { return {parts_.comm, async_, order_}; }
   MicrobatchPart own_microbatches() const {
-    return {order_.microbatches(), order_.microbatches_of(parts_.comm.rank())};
+    return order_.microbatches_of(parts_.comm.rank());
   }
   RngKey key(std::size_t step) const {
     return {parts_.settings.train.seed, static_cast<std::uint32_t>(step)};
@@ -61,6 +61,7 @@ class LocalUpdates : public UpdateSource {
     return strategy_->seconds_exposed() + seconds_agreeing_;
   }
   std::string plan(const std::string& strategy) const;
+  UpdateMemory memory(const LocalUpdateOptions& options) const;
 
   TrainingContext parts_;
   ReductionOrder order_;

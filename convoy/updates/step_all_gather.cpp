@@ -10,12 +10,18 @@
 namespace convoy {
 namespace {
 
-std::vector<std::size_t> microbatch_counts(const ReductionOrder& order) {
-  std::vector<std::size_t> counts;
+std::vector<MicrobatchPart> parts_of(const ReductionOrder& order) {
+  std::vector<MicrobatchPart> parts;
   for (int rank = 0; rank < order.ranks(); ++rank) {
-    counts.push_back(order.microbatches_of(rank).size());
+    parts.push_back(order.microbatches_of(rank));
   }
-  return counts;
+  return parts;
+}
+
+std::size_t most_microbatches(std::span<const MicrobatchPart> parts) {
+  std::size_t most = 0;
+  for (const MicrobatchPart& part : parts) most = std::max(most, part.count());
+  return most;
 }
 
 }  // namespace
@@ -23,11 +29,12 @@ std::vector<std::size_t> microbatch_counts(const ReductionOrder& order) {
 StepAllGather::StepAllGather(AsyncComm& comm, const ReductionOrder& order, int rank)
     : comm_(comm),
       rank_(static_cast<std::size_t>(rank)),
-      microbatches_(microbatch_counts(order)),
-      message_((sizeof(StepReport) + std::ranges::max(microbatches_) * sizeof(LossSum)) /
+      parts_(parts_of(order)),
+      message_((sizeof(StepReport) + most_microbatches(parts_) * sizeof(LossSum)) /
                sizeof(float)),
-      all_(message_ * microbatches_.size()),
-      reports_(microbatches_.size()) {
+      all_(message_ * parts_.size()),
+      reports_(parts_.size()),
+      losses_(order.microbatches()) {
   static_assert(sizeof(StepReport) % sizeof(float) == 0);
   static_assert(sizeof(LossSum) % sizeof(float) == 0);
 }
@@ -37,7 +44,7 @@ std::byte* StepAllGather::message_of(std::size_t rank) {
 }
 
 void StepAllGather::start(const StepReport& own, std::span<const LossSum> microbatches) {
-  check(microbatches.size() == microbatches_[rank_],
+  check(microbatches.size() == parts_[rank_].count(),
         "a rank tells of its own micro-batches");
   std::byte* message = message_of(rank_);
   std::memcpy(message, &own, sizeof own);
@@ -47,18 +54,17 @@ void StepAllGather::start(const StepReport& own, std::span<const LossSum> microb
 
 LossSum StepAllGather::finish() {
   comm_.wait(under_way_);
-  LossSum sum;
-  for (std::size_t rank = 0; rank < microbatches_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
     const std::byte* message = message_of(rank);
     std::memcpy(&reports_[rank], message, sizeof(StepReport));
     message += sizeof(StepReport);
-    for (std::size_t microbatch = 0; microbatch < microbatches_[rank]; ++microbatch) {
-      LossSum of_microbatch;
-      std::memcpy(&of_microbatch, message + microbatch * sizeof(LossSum),
-                  sizeof of_microbatch);
-      sum += of_microbatch;
+    for (std::size_t i = 0; i < parts_[rank].count(); ++i) {
+      std::memcpy(&losses_[parts_[rank].number(i)], message + i * sizeof(LossSum),
+                  sizeof(LossSum));
     }
   }
+  LossSum sum;
+  for (const LossSum& of_microbatch : losses_) sum += of_microbatch;
   return sum;
 }
 

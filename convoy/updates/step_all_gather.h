@@ -56,11 +56,12 @@ class StepAllGather {
 
   AsyncComm& comm_;
   std::size_t rank_;
-  std::vector<std::size_t> microbatches_;  // by rank, how many
-  std::size_t message_;                    // floats per rank, which carry raw bytes
-  std::vector<float> all_;                 // messages by rank
+  std::vector<MicrobatchPart> parts_;  // by rank
+  std::size_t message_;                // floats per rank, which carry raw bytes
+  std::vector<float> all_;             // messages by rank
   AsyncComm::Ticket under_way_;
   std::vector<StepReport> reports_;
+  std::vector<LossSum> losses_;  // by micro-batch
 };
 
 }  // namespace convoy

@@ -25,12 +25,12 @@ void update_bn(const BatchStatsSource& source, int epoch, const FlatBuffer& valu
   for (const Range& range : layout.trained()) {
     std::ranges::fill(statistics.view(range), 0.0f);
   }
-  PassListener no_listener;
   RngKey key = source.key;
   source.loader.start_epoch(epoch);
   for (int seen = 1; const Batch* batch = source.loader.next(); ++seen, ++key.step) {
     source.microbatches.compute_batch_stats(
-        {{batch->images, batch->labels}, batch->global_count}, values, key, no_listener);
+        {{batch->images, batch->labels}, batch->global_count}, values, key,
+        source.listener);
     exchange(source);
     source.microbatches.update_running_stats(batch->global_count, statistics,
                                              1.0f / static_cast<float>(seen));

@@ -16,7 +16,8 @@ struct BatchStatsSource {
   Loader& loader;
   Microbatches& microbatches;
   Peers peers;
-  RngKey key;  // of the first batch
+  RngKey key;              // of the first batch
+  PassListener& listener;  // of the passes
 };
 
 /// Sets `statistics`, except frozen ones, to the mean of the batch statistics over an

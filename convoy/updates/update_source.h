@@ -25,6 +25,7 @@
 #include "convoy/network/loss.h"
 #include "convoy/optimizer/optimizer.h"
 #include "convoy/params/flat_buffer.h"
+#include "convoy/params/shard_plan.h"
 #include "convoy/settings/settings.h"
 #include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
@@ -81,8 +82,8 @@ using NextUpdate = std::variant<Update, NoMoreUpdates>;
 /// Reserved bytes.
 struct UpdateMemory {
   std::size_t gradients = 0, activations = 0;
-  /// Bytes per optimizer slot, if that is not the complete layout's.
-  std::optional<std::size_t> slot{};
+  /// Bytes of the values, and per optimizer slot, if they are not the complete layout's.
+  std::optional<std::size_t> values{}, slot{};
 };
 
 /// Properties of a source, which do not change.
@@ -94,10 +95,12 @@ struct UpdateDescription {
   UpdateMemory memory{};
   std::string plan;  // lines of the plan: cluster and batch
   /// Gradients of the last update, borrowed from the source.
-  const FlatBuffer* gradients = nullptr;
+  FlatBuffer* gradients = nullptr;
   const Clock* clock = &kSteadyClock;  // clock of the records, borrowed
   /// The range of the values that this rank updates, if other ranks update the rest.
   std::optional<Range> own_values{};
+  /// What is divided over the ranks, as long as no update is made.
+  Sharding sharding{};
 };
 
 /// Totals from the first update on.
@@ -128,7 +131,7 @@ class UpdateSource : public CheckpointPart {
   virtual void synchronize() {}
 
   /// Measures the running statistics of `values`, over an epoch.
-  virtual void update_bn(const TrainPosition& /*position*/, const FlatBuffer& /*values*/,
+  virtual void update_bn(const TrainPosition& /*position*/, FlatBuffer& /*values*/,
                          FlatBuffer& /*statistics*/) {}
 
   /// Ends the run with that reason. Returns lines about workers that were not read yet.

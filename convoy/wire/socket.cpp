@@ -2,6 +2,7 @@
 
 #include "convoy/wire/socket.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
@@ -200,7 +201,10 @@ std::string local_address_towards(const std::string& address) {
 }
 
 bool is_loopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || address.starts_with("127.");
+  in_addr parsed{};
+  const bool has_four_bytes = ::inet_pton(AF_INET, address.c_str(), &parsed) == 1;
+  return address == "localhost" || address == "::1" ||
+         (has_four_bytes && address.starts_with("127."));
 }
 
 std::string peer_name(int socket) { return peer_text(socket, /*with_port=*/true); }

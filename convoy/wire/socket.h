@@ -53,7 +53,8 @@ void reserve_descriptors(std::size_t count, const std::string& what_for);
 /// no such name.
 std::string local_address_towards(const std::string& address);
 
-/// Whether an address or name is a loopback one: 127.0.0.1, localhost, ::1.
+/// Whether it is localhost or a loopback address: 127.0.0.1, ::1. Another name is not
+/// one, whatever it begins with.
 bool is_loopback(const std::string& address);
 
 /// Returns the peer of a connection: "10.0.0.2:51234".

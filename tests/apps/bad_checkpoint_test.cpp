@@ -52,6 +52,7 @@ class BadCheckpoint : public ProgramTest {
   void expect_bad(std::initializer_list<std::string> parts, int code = 65) const {
     expect_refused(eval(checkpoint), code, parts);
     EXPECT_THAT(all_below(run), Not(Contains(HasSubstr("confusion"))));
+    EXPECT_EQ(read_text(run / "eval.json"), evaluation) << "as training wrote it";
   }
 
   /// Makes the manifest hold for the files as they are now.
@@ -86,6 +87,7 @@ class BadCheckpoint : public ProgramTest {
   fs::path checkpoint = run / "checkpoints" / "00000006";
   fs::path model = checkpoint / "model.safetensors";
   fs::path state = checkpoint / "state.json";
+  std::string evaluation = read_text(run / "eval.json");
 };
 
 TEST_F(BadCheckpoint, IsReadIfOnlyPutTogetherAgain) {

@@ -7,6 +7,7 @@
 #include "tests/apps/small_run.h"
 #include "tests/board/http_client.h"
 #include "tests/bootstrap_folder.h"
+#include "tests/pages/shown_run.h"
 
 namespace convoy {
 namespace {
@@ -71,14 +72,21 @@ TEST_F(BoardCommand, IsNotReadWithoutTokenWhereOthersReachIt) {
 
 TEST_F(BoardCommand, ShowsInABrowserHowARunGrowsAndStopsIt) {
   train("other");
+  const std::filesystem::path study = here() / "runs" / "study";
+  for (const char* name : {"a", "b"}) {
+    Settings settings;
+    settings.train.seed = static_cast<std::uint64_t>(name[0]);
+    write_shown_run(study / name, settings);
+  }
+  write_atomically(study / "sweep.json", shown_sweep());
   ConvoyProcess growing(
       small_training("growing", {"train.epochs=100000", "inject.delay=20"}), here());
   ASSERT_TRUE(growing.wait_for_output("Epoch: 1")) << growing.err();
   const ServedBoard board(here());
-  const CommandResult browser = run_convoy(
-      {"node", CONVOY_SOURCE_DIR "/tests/board/live_page.js",
-       (bootstrap_folder("playwright") / "node_modules").string(), board.address},
-      here(), {.program = "/usr/bin/env", .environment = {}});
+  const CommandResult browser =
+      run_convoy({"node", CONVOY_SOURCE_DIR "/tests/board/live_page.mjs",
+                  bootstrap_folder("playwright").string(), board.address},
+                 here(), {.program = "/usr/bin/env", .environment = {}});
   EXPECT_EQ(browser.code, 0) << browser.out << browser.err;
   EXPECT_EQ(growing.wait().code, 75) << "stopped, with a checkpoint to resume from";
 }

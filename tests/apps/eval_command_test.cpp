@@ -205,6 +205,7 @@ TEST_F(EvalCommand, PrintsScoresAndWhereItWroteThem) {
 
 TEST_F(EvalCommand, WritesElsewhereIfAsked) {
   const fs::path out = here() / "new" / "folder";
+  const std::string before = read_text(run / "eval.json");
 
   const CommandResult result = convoy({"eval", run.string(), "--out", out.string()});
 
@@ -212,6 +213,7 @@ TEST_F(EvalCommand, WritesElsewhereIfAsked) {
   expect_as_summary(read_json(out / "eval.json"));
   EXPECT_TRUE(fs::exists(out / "confusion.png"));
   EXPECT_FALSE(fs::exists(run / "confusion.png"));
+  EXPECT_EQ(read_text(run / "eval.json"), before) << "as training wrote it";
 }
 
 TEST_F(EvalCommand, WritesIntoACheckpointThatStandsAlone) {

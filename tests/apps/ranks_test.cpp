@@ -157,6 +157,46 @@ TEST_F(Ranks, NameTheOneThatDiesWhileItSaves) {
   EXPECT_FALSE(fs::exists(checkpoints / "00000001"));
 }
 
+/// Nearly all of a step is gathers and reduce-scatters: a large model and few samples.
+TEST_F(Ranks, NameTheOneThatDiesInTheExchangesOfFsdp) {
+  ConvoyProcess process(
+      in_microbatches("a", {"-n", "3", "strategy=fsdp", "model=vgg11",
+                            "train.batch_size=4", "train.epochs=1000000",
+                            "data.synthetic.train_count=16", "data.synthetic.channels=3",
+                            "data.synthetic.height=32", "data.synthetic.width=32"}),
+      here());
+  expect_named_after_kill(process, "epoch 2/");
+}
+
+/// All ranks take part in a save: any of them may die.
+TEST_F(Ranks, NameTheOneThatDiesWhileFsdpSaves) {
+  for (const char* rank : {"0", "2"}) {
+    const std::string name = std::string("killed") + rank;
+    ConvoyProcess process(
+        in_microbatches(
+            name, {"-n", "3", "strategy=fsdp", "model=resnet50", "train.max_steps=1",
+                   "data.synthetic.height=32", "data.synthetic.width=32"}),
+        here());
+    const fs::path checkpoints = run(name) / "checkpoints";
+    expect_named_after_kill(process, rank, [&] { return fs::exists(checkpoints); });
+
+    EXPECT_FALSE(fs::exists(checkpoints / "last"));
+    EXPECT_FALSE(fs::exists(checkpoints / "00000001"));
+  }
+}
+
+TEST_F(Ranks, EndAtTheSameBitsAsOneProcessWithFsdp) {
+  const std::string alone = weights_alone();
+  for (const char* shard : {"optimizer", "gradients", "all"}) {
+    const std::string name = std::string("fsdp_") + shard;
+    const CommandResult result = convoy(
+        in_microbatches(name, {"-n", "3", "strategy=fsdp",
+                               std::string("fsdp.shard=") + shard, "run.histograms=1"}));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(weights_of(run(name)), alone) << shard;
+  }
+}
+
 TEST_F(Ranks, NameTheOneThatDiesWhileDataIsLoaded) {
   ConvoyProcess process(endless({"data.synthetic.train_count=200000"}), here());
   expect_named_after_kill(process, "rank 3: ");

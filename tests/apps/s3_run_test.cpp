@@ -53,7 +53,8 @@ TEST_F(S3Run, IsThereWhenItIsDone) {
   EXPECT_TRUE(has("a/checkpoints/best.json"));
   EXPECT_TRUE(has("a/checkpoints/00000006/optimizer.safetensors"));
   for (const char* file :
-       {"config.yaml", "metrics.jsonl", "summary.json", "resources.csv", "log.txt"}) {
+       {"config.yaml", "metrics.jsonl", "summary.json", "resources.csv", "log.txt",
+        "model.json", "eval.json", "report.html"}) {
     EXPECT_TRUE(has(std::string("a/") + file)) << file;
     EXPECT_THAT(result.out,
                 HasSubstr(fmt::format("uploaded s3://models/runs/a/{}\n", file)));

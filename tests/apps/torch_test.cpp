@@ -17,6 +17,7 @@
 #include "convoy/network/network.h"
 #include "test_places.h"
 #include "tests/apps/small_run.h"
+#include "tests/ask_torch.h"
 #include "tests/network/made_up.h"
 
 namespace convoy {
@@ -37,8 +38,7 @@ class Torch : public ProgramTest {
  protected:
   CommandResult script(const Arguments& arguments) const {
     const std::string file = CONVOY_SOURCE_DIR "/tests/apps/read_with_torch.py";
-    return run_convoy(Arguments{file} + arguments, here(),
-                      {.program = "/usr/bin/python3"});
+    return TorchServer::instance().run(Arguments{file} + arguments, here());
   }
 };
 

@@ -58,6 +58,12 @@ TEST(ParseJson, RefusesATextTooLong) {
                [] { parse_json(std::string(kMostJsonBytes + 1, ' '), kFile); });
 }
 
+TEST(JsonText, ReplacesWhatIsNotUtf8) {
+  const nlohmann::ordered_json value{{"name", "a\xff"}, {"list", {1, 2}}};
+  EXPECT_EQ(json_text(value), "{\"name\":\"a\xEF\xBF\xBD\",\"list\":[1,2]}");
+  EXPECT_EQ(json_text({{"a", 1}}, 2), "{\n  \"a\": 1\n}");
+}
+
 TEST(JsonObject, GivesFieldsOfTheirTypes) {
   const OrderedJson content = {
       {"text", "a"},    {"flag", true},    {"number", -1.5},        {"whole", 3},

@@ -26,8 +26,7 @@
 #include "convoy/train/outcome.h"
 #include "convoy/train/trainer.h"
 #include "tests/base/expect_error.h"
-#include "tests/comm/thread_ranks.h"
-#include "tests/train/small_settings.h"
+#include "tests/checkpoint/resumed_runs.h"
 
 namespace convoy {
 namespace {
@@ -36,80 +35,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// Two epochs of three steps in four micro-batches, one of a large model, and a
-/// checkpoint at every step.
-Settings settings_of(const std::string& model) {
-  Settings settings = small_settings(35, 9, 16, /*threads=*/1);
-  settings.model.name = model;
-  set_small_images(model, settings);
-  if (model != "lenet5") settings.train.epochs = 1;
-  settings.train.microbatches = 4;
-  settings.train.augment = AugmentChoice::crop_flip;
-  settings.ddp.bucket_mb = 0.1;
-  settings.checkpoint.every_steps = 1;
-  settings.checkpoint.keep = 0;
-  return settings;
-}
-
-class Resume : public testing::Test {
- protected:
-  /// Trains in the folder `name`, new or as train.resume says; returns how it ended.
-  Outcome train(Settings settings, const std::string& name, int ranks = 1,
-                std::size_t stop_after = 0) {
-    const StopRequest stop;
-    settings.strategy.name = ranks == 1 ? StrategyChoice::single
-                                        : find_choice<StrategyChoice>(strategy).value();
-    const bool goes_on = settings.train.resume == (here.path() / name).string();
-    RunFolder folder = goes_on ? RunFolder::open(here.path() / name)
-                               : RunFolder::create(here.path(), name, "default");
-    folder.write_config(to_yaml(repeatable(settings, microbatch_count(settings, ranks))));
-    Outcome outcome;
-    run_ranks(ranks, [&](Comm& comm) {
-      Trainer trainer(settings, comm);
-      if (const auto& from = trainer.restored(); goes_on && from) {
-        folder.forget_after(from->step, from->evaluated);
-      }
-      trainer.tell_steps_to([&](std::size_t step) {
-        if (step == stop_after && comm.is_first()) ::raise(SIGTERM);
-      });
-      const Outcome own =
-          trainer.train(comm.is_first() ? &folder : nullptr, nullptr, stop, "");
-      if (comm.is_first()) outcome = own;
-    });
-    return outcome;
-  }
-
-  Settings going_on(Settings settings, const fs::path& from) const {
-    settings.train.resume = from.string();
-    return settings;
-  }
-
-  std::string weights(const std::string& name) const {
-    return json::parse(read_text(here.path() / name / "summary.json"))
-        .at("weights_sha256");
-  }
-
-  /// Of the epoch and evaluation records: what does not depend on the clock.
-  std::vector<std::string> records(const std::string& name) const {
-    std::vector<std::string> lines;
-    std::istringstream text(read_text(here.path() / name / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);) {
-      const json record = json::parse(line);
-      lines.push_back(fmt::format("{} {} {} {}", record.at("kind").dump(),
-                                  record.at("step").dump(), record.at("loss").dump(),
-                                  record.at("accuracy").dump()));
-    }
-    return lines;
-  }
-
-  fs::path checkpoint(const std::string& name, std::size_t step) const {
-    return here.path() / name / "checkpoints" / checkpoint_name(step);
-  }
-
-  TemporaryFolder here;
-  std::string strategy = "ddp";
-};
 
 struct Case {
   std::string model, strategy;
@@ -133,7 +58,7 @@ std::size_t cut_at(int before, int after, std::size_t steps) {
 }
 
 TEST_P(ResumeLaw, EndsAtTheSameBitsFromAnyRanksToAny) {
-  const Settings settings = settings_of(GetParam().model);
+  const Settings settings = settings_of_resumed(GetParam().model);
   Settings to_the_end = settings;
   to_the_end.checkpoint.every_steps = 0;
   train(to_the_end, "whole");
@@ -176,7 +101,7 @@ class ResumeAtStep : public Resume, public testing::WithParamInterface<std::size
 
 /// All that has a memory: momentum, a schedule over the run, averages, batch norm.
 TEST_P(ResumeAtStep, GoesOnWithEverythingThatRemembers) {
-  Settings settings = settings_of("fastnet_small");
+  Settings settings = settings_of_resumed("fastnet_small");
   settings.train.epochs = 2;
   settings.optimizer.nesterov = true;
   settings.schedule.name = ScheduleChoice::onecycle;
@@ -196,7 +121,7 @@ TEST_P(ResumeAtStep, GoesOnWithEverythingThatRemembers) {
 /// What evaluations decide goes on as well: the rate on a plateau, an equal average,
 /// Adam.
 TEST_P(ResumeAtStep, GoesOnWithWhatEvaluationsDecided) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.optimizer.name = OptimizerChoice::adamw;
   settings.optimizer.clip_norm = 0.5;
   settings.schedule.name = ScheduleChoice::plateau;
@@ -213,7 +138,7 @@ TEST_P(ResumeAtStep, GoesOnWithWhatEvaluationsDecided) {
 }
 
 TEST_P(ResumeAtStep, EvaluatesTheEpochsThatAWholeRunDoes) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.train.epochs = 3;
   settings.eval.every_epochs = 2;
   train(settings, "whole");
@@ -228,7 +153,7 @@ TEST_P(ResumeAtStep, EvaluatesTheEpochsThatAWholeRunDoes) {
 INSTANTIATE_TEST_SUITE_P(Any, ResumeAtStep, testing::Values<std::size_t>(1, 2, 3, 4));
 
 TEST_F(Resume, OfARunThatIsDoneEvaluatesItAgain) {
-  const Settings settings = settings_of("lenet5");
+  const Settings settings = settings_of_resumed("lenet5");
   const Outcome first = train(settings, "a");
   const Outcome again = train(going_on(settings, here.path() / "a"), "a");
 
@@ -238,7 +163,7 @@ TEST_F(Resume, OfARunThatIsDoneEvaluatesItAgain) {
 }
 
 TEST_F(Resume, OfARunThatEndedWithinAnEpochGoesOnWithinIt) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   train(settings, "whole");
   settings.train.max_steps = 4;
   EXPECT_EQ(train(settings, "short").code, ExitCode::done);
@@ -249,7 +174,7 @@ TEST_F(Resume, OfARunThatEndedWithinAnEpochGoesOnWithinIt) {
 }
 
 TEST_F(Resume, LeavesOutADamagedCheckpoint) {
-  const Settings settings = settings_of("lenet5");
+  const Settings settings = settings_of_resumed("lenet5");
   train(settings, "whole");
   train(settings, "cut", 1, 3);
   const fs::path newest = list_checkpoints(here.path() / "cut").front();
@@ -261,7 +186,7 @@ TEST_F(Resume, LeavesOutADamagedCheckpoint) {
 }
 
 TEST_F(Resume, WithOtherMicrobatchesIsRefused) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   train(settings, "a", 1, 2);
   settings.train.microbatches = 2;
 
@@ -273,14 +198,15 @@ TEST_F(Resume, WithOtherMicrobatchesIsRefused) {
 }
 
 TEST_F(Resume, OfAnotherModelIsRefused) {
-  train(settings_of("lenet5"), "a", 1, 2);
+  train(settings_of_resumed("lenet5"), "a", 1, 2);
 
-  expect_error(InputKind::data, {"model.safetensors", "tensor"},
-               [&] { train(going_on(settings_of("cnn1"), here.path() / "a"), "b"); });
+  expect_error(InputKind::data, {"model.safetensors", "tensor"}, [&] {
+    train(going_on(settings_of_resumed("cnn1"), here.path() / "a"), "b");
+  });
 }
 
 TEST_F(Resume, TheBestStaysWhateverIsPruned) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.train.epochs = 4;
   settings.checkpoint.keep = 1;
   settings.checkpoint.best_metric = BestMetric::loss;
@@ -306,7 +232,7 @@ TEST_F(Resume, TheBestStaysWhateverIsPruned) {
 }
 
 TEST_F(Resume, StopsWhenItsTimeIsUp) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.train.max_minutes = 1e-9;
   const Outcome outcome = train(settings, "a", 2);
 
@@ -318,7 +244,7 @@ TEST_F(Resume, StopsWhenItsTimeIsUp) {
 // ---- what it goes on from
 
 TEST_F(Resume, AutoTakesTheNamedRunOrTheNewestUnfinished) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.run.dir = here.path().string();
   settings.train.resume = "auto";
   EXPECT_FALSE(find_resume_source(settings)) << "no run yet";
@@ -339,7 +265,7 @@ TEST_F(Resume, AutoTakesTheNamedRunOrTheNewestUnfinished) {
 }
 
 TEST_F(Resume, AutoPassesOverOddFoldersAndSaysSo) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   train(settings, "stopped", 1, 2);
   settings.run.dir = here.path().string();
   settings.train.resume = "auto";
@@ -361,7 +287,7 @@ TEST_F(Resume, AutoPassesOverOddFoldersAndSaysSo) {
 }
 
 TEST_F(Resume, AutoPassesOverARunWithoutAWholeCheckpoint) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   train(settings, "stopped", 1, 2);
   train(settings, "damaged", 1, 2);
   for (const fs::path& checkpoint : list_checkpoints(here.path() / "damaged")) {
@@ -378,7 +304,7 @@ TEST_F(Resume, AutoPassesOverARunWithoutAWholeCheckpoint) {
 }
 
 TEST_F(Resume, AutoLeavesARunThatIsUnderWayAlone) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   train(settings, "stopped", 1, 2);
   const RunFolder under_way = RunFolder::open(here.path() / "stopped");
   settings.run.dir = here.path().string();
@@ -390,7 +316,7 @@ TEST_F(Resume, AutoLeavesARunThatIsUnderWayAlone) {
 }
 
 TEST_F(Resume, OfARunThatEndedEarlyDoesNotTrainOn) {
-  Settings settings = settings_of("lenet5");
+  Settings settings = settings_of_resumed("lenet5");
   settings.train.epochs = 9;
   settings.train.patience = 1;
   settings.train.min_delta = 1;  // nothing is that much better
@@ -403,7 +329,7 @@ TEST_F(Resume, OfARunThatEndedEarlyDoesNotTrainOn) {
 }
 
 TEST_F(Resume, MendsLinksThatAKillLeftBehind) {
-  const Settings settings = settings_of("lenet5");
+  const Settings settings = settings_of_resumed("lenet5");
   train(settings, "a");
   const fs::path checkpoints = here.path() / "a" / "checkpoints";
   const fs::path last = fs::read_symlink(checkpoints / "last");
@@ -417,9 +343,9 @@ TEST_F(Resume, MendsLinksThatAKillLeftBehind) {
 }
 
 TEST_F(Resume, ACheckpointGoesOnInANewFolder) {
-  train(settings_of("lenet5"), "a", 1, 2);
+  train(settings_of_resumed("lenet5"), "a", 1, 2);
   const auto source =
-      find_resume_source(going_on(settings_of("lenet5"), checkpoint("a", 2)));
+      find_resume_source(going_on(settings_of_resumed("lenet5"), checkpoint("a", 2)));
 
   EXPECT_EQ(source->run, std::nullopt);
   EXPECT_EQ(source->checkpoint, fs::canonical(checkpoint("a", 2)));
@@ -427,10 +353,11 @@ TEST_F(Resume, ACheckpointGoesOnInANewFolder) {
 
 TEST_F(Resume, WhereThereIsNothingIsRefused) {
   expect_error(InputKind::storage, {"nowhere"}, [&] {
-    find_resume_source(going_on(settings_of("lenet5"), here.path() / "nowhere"));
+    find_resume_source(going_on(settings_of_resumed("lenet5"), here.path() / "nowhere"));
   });
-  expect_error(InputKind::data, {"no checkpoint"},
-               [&] { find_resume_source(going_on(settings_of("lenet5"), here.path())); });
+  expect_error(InputKind::data, {"no checkpoint"}, [&] {
+    find_resume_source(going_on(settings_of_resumed("lenet5"), here.path()));
+  });
 }
 
 TEST(SettingChanges, AreToldApartByWhetherTheBitsStay) {

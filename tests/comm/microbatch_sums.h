@@ -38,8 +38,7 @@ inline std::vector<float> tree_sum(Range microbatches, std::size_t count) {
 inline std::vector<std::vector<float>> partials_of_rank(const ReductionOrder& order,
                                                         int rank, std::size_t count) {
   std::vector<std::vector<float>> partials;
-  for (const Range microbatches :
-       whole_subtrees(order.microbatches(), order.microbatches_of(rank))) {
+  for (const Range microbatches : whole_subtrees(order.microbatches_of(rank))) {
     partials.push_back(tree_sum(microbatches, count));
   }
   return partials;

@@ -79,10 +79,10 @@ TEST(ReductionOrder, GivesEachRankItsMicrobatchesInOrder) {
       const ReductionOrder order(microbatches, ranks);
       std::size_t microbatch = 0, partial = 0;
       for (int rank = 0; rank < ranks; ++rank) {
-        EXPECT_EQ(order.microbatches_of(rank).begin, microbatch);
+        EXPECT_EQ(order.microbatches_of(rank).own.begin, microbatch);
         EXPECT_EQ(order.partials_of(rank).begin, partial);
         EXPECT_GT(order.partials_of(rank).size(), 0u);
-        microbatch = order.microbatches_of(rank).end;
+        microbatch = order.microbatches_of(rank).own.end;
         partial = order.partials_of(rank).end;
       }
       EXPECT_EQ(microbatch, microbatches);

@@ -32,7 +32,7 @@ class Logbook : public testing::Test {
                                    epoch_line(2, 2) + eval_line(2, 0.7, "val"));
     run.write("resources.csv",
               "time,rank,cpu_user_percent,cpu_system_percent,rss_bytes\n"
-              "1.0,0,150.0,10.0,5\n1.0,1,30.0,10.0,5\n");
+              "1.0,0,150.0,10.0,5,5,0,0\n1.0,1,30.0,10.0,5,5,0,0\nno row\n");
     fs::create_directories(run.path / "checkpoints" / "00000010");
     fs::create_directory_symlink("00000010", run.path / "checkpoints" / "best");
     return run;

@@ -105,13 +105,39 @@ TEST(StepCost, DdpOverlapsBucketByBucket) {
 
 /// Each unit's all-gather takes 200 / 100 = 2 seconds, and so does its reduce-scatter:
 ///
-///   exchange  | gather 0 | gather 1 | gather 1 | gather 0 | reduce 1 | reduce 0 |
-///   compute              |fwd 0|    |fwd 1|    |  bwd 1   |  bwd 0   |
+/// The last unit stays from forward to backward.
+///
+///   exchange  | gather 0 | gather 1 |     | gather 0 | reduce 1 | reduce 0 |
+///   compute              |fwd 0|    |fwd 1|  bwd 1   |  bwd 0   |
 TEST(StepCost, FsdpGathersAUnitWhileTheOneBeforeItComputes) {
   const StepCost cost = step_cost("fsdp", two_units(), machines(2, 100));
-  EXPECT_EQ(cost.sent, 3 * kUnit);
-  EXPECT_DOUBLE_EQ(cost.step, 6 * 2);
-  EXPECT_DOUBLE_EQ(cost.exposed, 6);
+  EXPECT_EQ(cost.sent, 5 * kUnit / 2);
+  EXPECT_DOUBLE_EQ(cost.step, 11);
+  EXPECT_DOUBLE_EQ(cost.exposed, 5);
+}
+
+TEST(StepCost, FsdpGathersInEveryPassAndSumsGradientsInEach) {
+  CostedJob job = machines(2, 100);
+  job.microbatches = 2;
+  EXPECT_EQ(step_cost("fsdp", two_units(), job).sent, 2 * 5 * kUnit / 2);
+  job.fsdp.reshards = false;
+  EXPECT_EQ(step_cost("fsdp", two_units(), job).sent, (2 + 4) * kUnit / 2);
+}
+
+TEST(StepCost, FsdpGathersValuesOnceAfterTheUpdateIfTheyAreNotDivided) {
+  CostedJob job = machines(2, 100);
+  job.microbatches = 2;
+  job.fsdp.shards_values = false;
+  EXPECT_EQ(step_cost("fsdp", two_units(), job).sent, (4 + 2) * kUnit / 2);
+  job.fsdp.shards_gradients = false;
+  EXPECT_EQ(step_cost("fsdp", two_units(), job).sent, (2 + 2) * kUnit / 2);
+}
+
+TEST(StepCost, FsdpWaitsForEveryUnitWithoutPrefetch) {
+  CostedJob job = machines(2, 100);
+  const double overlapped = step_cost("fsdp", two_units(), job).step;
+  job.fsdp.prefetches = false;
+  EXPECT_GT(step_cost("fsdp", two_units(), job).step, overlapped);
 }
 
 TEST(StepCost, ServersShareTheBytes) {
@@ -160,7 +186,7 @@ TEST(StepCost, OfAStrategyThatHasNoneIsRefused) {
 
 TEST(StepCost, TellsWhatConvoyHasFromWhatIsPredictedOnly) {
   EXPECT_TRUE(can_run("ddp"));
-  EXPECT_FALSE(can_run("fsdp"));
+  EXPECT_TRUE(can_run("fsdp"));
   EXPECT_FALSE(can_run("ddp/ring"));
 }
 

@@ -17,6 +17,7 @@
 #include "convoy/strategy/registry.h"
 #include "convoy/strategy/single.h"
 #include "tests/allocation_count.h"
+#include "tests/comm/thread_ranks.h"
 #include "tests/network/made_up.h"
 
 namespace {
@@ -175,6 +176,47 @@ TEST_P(StepOfStrategy, AllocatesNothingWithClippedGradients) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, StepOfStrategy, testing::ValuesIn(strategy_names()),
                          [](const auto& info) { return info.param; });
+
+/// Two ranks as threads, whose allocations are counted together.
+TEST(StepOfFsdp, AllocatesNothingThroughSharedMemory) {
+  const Model model = small_model("vgg11");
+  const Layout layout = build_layout(model);
+  std::atomic<long> allocated = 0;
+  const auto body = [&](Comm& comm) {
+    ThreadTeam team(1);
+    FlatBuffer values = made_up_values(layout);
+    FlatBuffer statistics(build_statistics_layout(model));
+    const ReductionOrder order(/*microbatches=*/4, /*ranks=*/2, Deal::in_turn);
+    const MicrobatchPart part = order.microbatches_of(comm.rank());
+    Network network(model, layout, {.most_samples = kBatch}, team);
+    Microbatches microbatches(network, layout, part, team);
+    const auto optimizer = make_optimizer("adamw", layout, {}, team);
+    ClipNorm clip(layout, {}, team);
+    AsyncComm async(comm);
+    const auto strategy = make_strategy(
+        "fsdp",
+        {layout, network.statistics_layout(), values, statistics,
+         microbatches.gradients(), microbatches.batch_stats(), *optimizer, &clip},
+        {comm, async, order}, {});
+    const MadeUpBatch batch(model, kBatch);
+    const Samples own = batch.samples().part({0, part.sample_count(kBatch)});
+    strategy->begin();
+    long before = 0;
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      comm.barrier();
+      if (step == 1) before = allocations;
+      comm.barrier();
+      optimizer->start_step(step, {.rate = 0.01, .momentum = 0.9});
+      microbatches.run({own, kBatch}, values, {.step = step}, *strategy);
+      strategy->step();
+    }
+    comm.barrier();
+    allocated = std::max(allocated.load(), allocations - before);
+    comm.barrier();
+  };
+  run_ranks(2, body, Transport::shared);
+  EXPECT_EQ(allocated, 0);
+}
 
 TEST_P(Step, AllocatesNothingWhenEvaluating) {
   const Model model = small_model(GetParam());

@@ -80,6 +80,7 @@ TEST_P(DepthwiseKernelsTest, TakeTheGradientOfTaps) {
     work.src = src.data();
     work.dst_gradient = gradient.data();
     const auto taps = static_cast<std::size_t>(work.taps_high) * work.taps_wide;
+    const auto first_rows = static_cast<std::size_t>(draw(0, work.dst_height - 1));
     SCOPED_TRACE(i);
 
     compare([&](const DepthwiseKernels& kernels) {
@@ -88,6 +89,9 @@ TEST_P(DepthwiseKernelsTest, TakeTheGradientOfTaps) {
       DepthwiseTaps own = work;
       own.sums = sums;
       own.gradient = result.data();
+      own.rows = {0, first_rows};
+      if (first_rows > 0) kernels.taps(own);
+      own.rows = {first_rows, static_cast<std::size_t>(work.dst_height)};
       kernels.taps(own);
       return result;
     });

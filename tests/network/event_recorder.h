@@ -19,6 +19,7 @@ class EventRecorder : public PassListener {
   void after_forward(UnitId unit) override { add("after forward", unit); }
   void before_backward(UnitId unit) override { add("before backward", unit); }
   void gradient_ready(SegmentId segment) override { add("ready", segment); }
+  void after_backward(UnitId unit) override { add("after backward", unit); }
 
   std::vector<MicrobatchPass> passes;
   std::vector<std::string> events;
@@ -39,12 +40,12 @@ inline std::vector<std::string> pass_events(const Layout& layout, bool with_grad
   }
   for (std::size_t unit = layout.unit_count(); unit-- > 0;) {
     recorder.before_backward(UnitId{unit});
-    if (!with_gradients) continue;
     for (std::size_t i = 0; i < layout.segments().size(); ++i) {
-      if (layout.segments()[i].unit == UnitId{unit}) {
+      if (with_gradients && layout.segments()[i].unit == UnitId{unit}) {
         recorder.gradient_ready(SegmentId{i});
       }
     }
+    recorder.after_backward(UnitId{unit});
   }
   return recorder.events;
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "convoy/network/layers/point/activations.h"
 #include "tests/network/double_model.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"
@@ -80,6 +81,7 @@ std::vector<GradientCase> norm_and_residual_cases() {
       normed("NormRelu", {2, 5, 5}, 17, {first, Relu{}}),
       normed("NormGelu", {2, 5, 5}, 17, {first, Gelu{}}),
       {"GeluFirst", {2, 3, 3}, 17, {Gelu{}, Linear{"last", 3}}},
+      normed("NormClip", {2, 5, 5}, 17, {first, Clip{-0.5f, 0.75f}}),
       normed("NormManyPacks", {1, 3, 4}, 33, {first, Relu{}}),
       normed("NormPool", {2, 6, 6}, 5, {first, MaxPool{2}}),
       normed("NormReluPool", {2, 6, 8}, 17, {first, Relu{}, MaxPool{2}}),
@@ -96,6 +98,8 @@ std::vector<GradientCase> norm_and_residual_cases() {
       between("AveragePoolLeftover", {2, 7, 5}, 17, {Relu{}, AveragePool{2}}),
       between("AverageOfAll", {2, 5, 7}, 5, {AveragePool{}}),
       normed("ResidualIdentity", {2, 5, 5}, 5, {first, Relu{}, identity, Relu{}}),
+      normed("ResidualClip", {2, 5, 5}, 5,
+             {first, Clip{0, 1}, identity, Clip{-0.5f, 1.5f}}),
       normed("ResidualLast", {2, 4, 4}, 17, {first, Relu{}, identity}),
       normed("ResidualBlock", {2, 5, 5}, 5,
              {first, Relu{},

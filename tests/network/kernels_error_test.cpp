@@ -155,13 +155,13 @@ TEST_F(ReferenceKernels, ScaleShiftAndTakeTheNormsGradient) {
   Numbers scaled(kPack), gradient(kPack);
 
   epilogue_kernels(plain_).scale_shift(
-      {src.data(), 1.5f, -0.25f, other.data(), 0, scaled.data(), kPack});
+      {src.data(), 1.5f, -0.25f, other.data(), 0, 0.5f, scaled.data(), kPack});
   batch_norm_kernels(plain_).gradient(
       {other.data(), src.data(), kPack, 0.25f, 1.5f, -0.75f, 0.125f, 9, gradient.data()});
 
   for (int i = 0; i < kPack; ++i) {
     const auto x = static_cast<double>(src[i]), y = static_cast<double>(other[i]);
-    EXPECT_NEAR(scaled[i], std::max(0.0, 1.5 * x - 0.25 + y), tolerance_for(2));
+    EXPECT_NEAR(scaled[i], std::clamp(1.5 * x - 0.25 + y, 0.0, 0.5), tolerance_for(2));
     EXPECT_NEAR(gradient[i], i < 9 ? 1.5 * y - 0.75 * (x - 0.25) + 0.125 : 0,
                 tolerance_for(3));
   }

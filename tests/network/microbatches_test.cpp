@@ -226,9 +226,11 @@ TEST_P(MicrobatchesOf, InTwoPartsAddUpToTheBitsOfTheWhole) {
     std::map<std::size_t, const float*> found;  // by the end of their micro-batches
     for (const Range own : {Range{0, cut}, Range{cut, microbatches}}) {
       const MicrobatchPart part = {microbatches, own};
+      const Range samples = {part.samples_of(own.begin, kSamples).begin,
+                             part.samples_of(own.end - 1, kSamples).end};
       parts.push_back(
           std::make_unique<Microbatches>(trial.network, trial.layout, part, trial.team));
-      parts.back()->run({trial.batch.samples().part(part.samples(kSamples)), kSamples},
+      parts.back()->run({trial.batch.samples().part(samples), kSamples},
                         trial.values, kBatchKey, trial.nobody);
       for (const LossSum& microbatch : parts.back()->losses()) loss += microbatch;
       const std::vector<Range> subtrees = whole_subtrees(microbatches, own);

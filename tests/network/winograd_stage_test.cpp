@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "convoy/network/pointwise/pointwise_stage.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"
 
@@ -51,7 +52,8 @@ class StageTrial {
         images_(made_up_numbers(of.batch * of.src.size(), 1)),
         gradient_(made_up_numbers(of.batch * dst_.size(), 2)) {}
 
-  Found run(KernelSet kernels, int threads) const;
+  /// By a WinogradStage, or a PointwiseStage.
+  Found run(KernelSet kernels, int threads, bool pointwise = false) const;
   Found expected() const;
 
  private:
@@ -82,7 +84,7 @@ Numbers unpack(const float* from, std::size_t features, std::size_t batch) {
   return to;
 }
 
-Found StageTrial::run(KernelSet kernels, int threads) const {
+Found StageTrial::run(KernelSet kernels, int threads, bool pointwise) const {
   ThreadTeam team(threads);
   ArenaPlan plan;
   const std::size_t packs = round_up(case_.batch, kPack) / kPack;
@@ -95,7 +97,13 @@ Found StageTrial::run(KernelSet kernels, int threads) const {
                              .number = 0};
   Convolution layer = layer_;  // its layout has a bias either way
   layer.bias = case_.bias;
-  WinogradStage stage(context, {layer, case_.form, case_.relu}, case_.src);
+  std::unique_ptr<Stage> stage;
+  if (pointwise) {
+    stage = std::make_unique<PointwiseStage>(context, layer, case_.src);
+  } else {
+    stage = std::make_unique<WinogradStage>(
+        context, WinogradOptions{layer, case_.form, case_.relu}, case_.src);
+  }
   const auto reserve = [&](Shape shape) {
     return plan.reserve(packs * pack_floats(shape) * sizeof(float), {0, 3});
   };
@@ -122,8 +130,8 @@ Found StageTrial::run(KernelSet kernels, int threads) const {
   std::fill_n(src.gradient, packs * pack_floats(case_.src), kUntouched);
   std::ranges::fill(gradients.view(layout_.segments()[0].range), kUntouched);
 
-  stage.forward(pass, {&src, 1}, dst);
-  stage.backward(pass, {&src, 1}, dst);
+  stage->forward(pass, {&src, 1}, dst);
+  stage->backward(pass, {&src, 1}, dst);
 
   const auto copy = [&](std::size_t segment) {
     const auto view = gradients.view(layout_.segments()[segment].range);
@@ -328,6 +336,35 @@ std::vector<StageCase> small_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, PlainWinogradStageOf, testing::ValuesIn(small_cases()));
+
+/// Few channels and many; pixels of several packs in a chunk, and several chunks in a
+/// pack; results that are streamed.
+std::vector<StageCase> pointwise_cases() {
+  constexpr WinogradForm kForm = WinogradForm::p1;
+  return {{kForm, {3, 35, 13}, 33, 0, 33, false, false},
+          {kForm, {33, 5, 7}, 17, 0, 50, false, false},
+          {kForm, {24, 7, 7}, 144, 0, 16, false, false},
+          {kForm, {1, 9, 3}, 1, 0, 70, false, false},
+          {kForm, {130, 3, 3}, 150, 0, 20, false, false},
+          {kForm, {140, 6, 5}, 300, 0, 17, false, false},
+          {kForm, {300, 6, 5}, 20, 0, 17, false, false},
+          {kForm, {8, 112, 112}, 24, 0, 16, false, false},
+          {kForm, {24, 112, 112}, 8, 0, 16, false, false}};
+}
+
+class PointwiseStageOf : public testing::TestWithParam<StageCase> {};
+
+TEST_P(PointwiseStageOf, GivesTheBitsOfAWinogradStageOnAnyNumberOfThreads) {
+  const StageTrial trial(GetParam());
+  const Found expected = trial.run(best_kernel_set(), 2);
+
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_TRUE(trial.run(best_kernel_set(), threads, /*pointwise=*/true) == expected)
+        << threads << " threads";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, PointwiseStageOf, testing::ValuesIn(pointwise_cases()));
 
 }  // namespace
 }  // namespace convoy

@@ -6,28 +6,16 @@
 // as people do, and exits with 1 at the first thing that is not as it should be.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { fitsItsWindow, reachesEverything, violations } from "./accessibility.mjs";
 import { openPage, startChromium } from "./chromium.mjs";
 
 const [, , modules, one, all] = process.argv;
-const axe = readFileSync(createRequire(modules + "/").resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe finds wrong, by rule and element. */
-async function violations(page) {
-  await page.evaluate(() => drawAll());
-  const session = await page.context().newCDPSession(page);
-  await session.send("Page.setBypassCSP", { enabled: true });
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target + " " + node.failureSummary).join("; ")}`);
-}
-
 /** The lines of a chart as it draws them, without faint ones behind smoothed lines. */
 const drawn = (page, id) => page.evaluate((name) => {
   drawAll();
   const option = echarts.getInstanceByDom(document.getElementById("chart-" + name)).getOption();
-  return option.series.filter((s) => s.data.length > 0).map((s) => s.data);
+  const pairsOf = (data) => (ArrayBuffer.isView(data) ? Array.from({ length: data.length / 2 }, (_, i) => [data[2 * i], data[2 * i + 1]]) : data);
+  return option.series.filter((s) => s.data.length > 0).map((s) => pairsOf(s.data));
 }, id);
 
 async function showsTheCurves(page) {
@@ -89,24 +77,7 @@ async function followsTheKeyboard(page) {
   const zoomed = await page.evaluate(() => echarts.getInstanceByDom(document.getElementById("chart-loss")).getOption().xAxis[0].max);
   assert.ok(zoomed < 20, "plus zooms");
   await page.keyboard.press("0");
-  const reachable = await reachedByTab(page);
-  for (const what of ["Print", "Settings", "Numbers", "Copy", "training", "Precision"]) {
-    assert.ok(reachable.some((name) => name.includes(what)), `Tab reaches ${what}: ${reachable}`);
-  }
-}
-
-/** The names of all that Tab stops at. */
-async function reachedByTab(page) {
-  const names = [];
-  await page.locator(".skip").focus();
-  for (let i = 0; i < 150; ++i) {
-    await page.keyboard.press("Tab");
-    const name = await page.evaluate(() => (document.activeElement === document.body ? null
-      : (document.activeElement.getAttribute("aria-label") || "") + " " + document.activeElement.textContent.slice(0, 40)));
-    if (name === null) break;
-    names.push(name);
-  }
-  return names;
+  await reachesEverything(page);
 }
 
 async function switchesThemes(page) {
@@ -114,16 +85,34 @@ async function switchesThemes(page) {
   const before = await ground();
   await page.getByRole("button", { name: "Switch between light and dark" }).click();
   assert.notEqual(await ground(), before);
-  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(await violations(page, modules), []);
 }
 
 async function showsEverything(page) {
   const found = await page.evaluate(() => [...document.querySelectorAll("section")].map((one) => one.id));
-  assert.deepEqual(found, ["overview", "curves", "classes", "time", "resources", "asynchrony", "model", "landscape", "settings", "repeat"]);
+  assert.deepEqual(found, ["overview", "curves", "classes", "time", "resources", "asynchrony", "model", "histograms", "landscape", "settings", "repeat"]);
   assert.equal(await page.locator("h1").innerText(), "<img src=x onerror=alert(1)>");
   assert.equal(await page.locator("#content img").count(), 0, "a name is no markup");
   await page.locator("[data-chart=loss] button", { hasText: "Numbers" }).click();
   assert.equal(await page.locator("[data-chart=loss] tbody tr").count(), 20);
+}
+
+async function showsHistograms(page) {
+  const lines = await drawn(page, "histogram-weights");
+  assert.equal(lines.length, 2, "one line per epoch");
+  assert.ok(Math.abs(lines[1][0][0] + 1.6) < 1e-9, "the middle of the first of five parts from -2 to 2");
+  await page.locator("[data-chart=histogram-weights] button", { hasText: "Numbers" }).click();
+  assert.match(await page.locator("[data-chart=histogram-weights] tbody").innerText(), /2\s+-2/);
+}
+
+async function turnsTheSurface(page) {
+  const plot = page.locator("#chart-landscape-surface");
+  await plot.locator("canvas").first().waitFor();
+  const beta = () => page.evaluate(() => echarts.getInstanceByDom(document.getElementById("chart-landscape-surface")).getOption().grid3D[0].viewControl.beta);
+  const before = await beta();
+  await plot.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await beta(), before + 10);
 }
 
 async function comparesRuns(page) {
@@ -142,8 +131,8 @@ async function comparesRuns(page) {
 async function fitsAPhone(browser, file) {
   const page = await openPage(browser, file, { width: 390, theme: "dark" });
   await page.evaluate(() => drawAll());
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(width <= 390, `the page is ${width} pixels wide`);
+  await fitsItsWindow(page);
+  assert.deepEqual(await violations(page, modules), []);
   assert.deepEqual(page.complaints, []);
   await page.context().close();
 }
@@ -157,13 +146,16 @@ try {
   await hidesLines(page);
   await followsTheKeyboard(page);
   await showsEverything(page);
-  assert.deepEqual(await violations(page), []);
+  await showsHistograms(page);
+  await turnsTheSurface(page);
+  assert.deepEqual(await violations(page, modules), []);
   await switchesThemes(page);
   assert.ok((await page.pdf({ format: "A4" })).length > 20_000, "it can be printed");
   assert.deepEqual(page.complaints, []);
   const several = await openPage(browser, all);
   await comparesRuns(several);
-  assert.deepEqual(await violations(several), []);
+  await reachesEverything(several);
+  assert.deepEqual(await violations(several, modules), []);
   assert.deepEqual(several.complaints, []);
   for (const file of [one, all]) await fitsAPhone(browser, file);
 } finally {

@@ -20,17 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* kSweep = R"({"command":"sweep","name":"all","split":"val","score":"accuracy",
-"dimensions":["train.seed","optimizer.name"],"groups":[
-{"values":{"train.seed":"1","optimizer.name":"sgd"},"state":"done","epoch":2,"loss":{"mean":0.4,"deviation":0.1,"count":2},"accuracy":{"mean":0.9,"deviation":0.01,"count":2},"seconds":{"mean":4,"deviation":0,"count":2},"rows":[0,1],"command":"convoy train train.seed=1"},
-{"values":{"train.seed":"7","optimizer.name":"adam"},"state":"done","epoch":2,"loss":{"mean":0.5,"deviation":0.1,"count":2},"accuracy":{"mean":0.8,"deviation":0.01,"count":2},"seconds":{"mean":4,"deviation":0,"count":2},"rows":[2,3],"command":"convoy train train.seed=7"}],
-"rows":[]})";
-
 TEST(PagesInABrowser, ShowRunsAndAreUsableByEveryone) {
   const fs::path modules = bootstrap_folder("playwright");
   ASSERT_TRUE(fs::exists(modules / "node_modules" / "playwright-core"))
       << "script/bootstrap test installs " << modules;
-  ASSERT_FALSE(chart_library().empty()) << "script/bootstrap installs it";
+  ASSERT_FALSE(surface_library().empty()) << "script/bootstrap installs it";
   const TemporaryFolder folder;
   const fs::path runs = folder.path() / "all";
   write_shown_run(runs / "<img src=x onerror=alert(1)>");
@@ -38,7 +32,7 @@ TEST(PagesInABrowser, ShowRunsAndAreUsableByEveryone) {
   other.train.seed = 7;
   write_shown_run(runs / "other", other);
   WrittenRun(runs / "begun");
-  write_atomically(runs / "sweep.json", kSweep);
+  write_atomically(runs / "sweep.json", shown_sweep());
   const fs::path one = folder.path() / "one.html", all = folder.path() / "all.html";
   write_report({.runs = {runs / "<img src=x onerror=alert(1)>"}, .out = one});
   write_report({.runs = {runs}, .out = all});

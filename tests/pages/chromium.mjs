@@ -8,19 +8,28 @@ import { createRequire } from "node:module";
 export async function startChromium(modules) {
   const { chromium } = createRequire(modules + "/")("playwright-core");
   return chromium.launch({ executablePath: "/usr/bin/chromium", args: [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync"] });
 }
 
 /** A page of a file, with networking off. Whatever it complains about is in `complaints`. */
-export async function openPage(browser, file, { width = 1280, theme = "light" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, offline: true });
-  const page = await context.newPage();
-  page.complaints = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) page.complaints.push(message.text()); });
-  page.on("pageerror", (error) => page.complaints.push(String(error)));
-  page.on("dialog", (dialog) => { page.complaints.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+export async function openPage(browser, file, options = {}) {
+  const page = await newPage(browser, { ...options, offline: true });
   page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) page.complaints.push("asks for " + request.url()); });
   await page.goto("file://" + encodeURI(file).replaceAll("#", "%23").replaceAll("?", "%3F"));
+  return page;
+}
+
+/** An empty page; `complaints` is the same. */
+export async function newPage(browser, { width = 1280, theme = "light", offline = false } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, offline });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on("console", (message) => {
+    const ofDriver = message.text().includes("GL Driver Message");  // of WebGL without a GPU
+    if (["error", "warning"].includes(message.type()) && !ofDriver) page.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("dialog", (dialog) => { page.complaints.push("a dialog: " + dialog.message()); dialog.dismiss(); });
   return page;
 }

@@ -30,7 +30,7 @@ json curve(const json& page, const std::string& name, int rank = -1) {
 TEST(RunPage, HasTheCurvesOfTheRecords) {
   const TemporaryFolder folder;
   write_shown_run(folder.path() / "run");
-  const json page = run_page(read_run_record(folder.path() / "run"), "run", {});
+  const json page = page_of(folder.path() / "run");
   const json loss = curve(page, "train/loss");
   ASSERT_EQ(loss["y"].size(), 20u);
   EXPECT_EQ(loss["x"][4], 5);
@@ -48,7 +48,7 @@ TEST(RunPage, SaysWhereAStepLiesInEpochsAndSeconds) {
   const TemporaryFolder folder;
   const WrittenRun run = write_shown_run(folder.path() / "run");
   run.write("metrics.jsonl", shown_metrics() + step_line(25, 0.1));
-  const json page = run_page(read_run_record(run.path), "run", {});
+  const json page = page_of(run.path);
   EXPECT_EQ(page["places"]["step"], (json{0, 10, 20, 25}));
   EXPECT_EQ(page["places"]["epoch"], (json{0, 1, 2, 2.5}));
   EXPECT_EQ(page["places"]["seconds"], (json{0, 2, 4, 4.5})) << "100 ms a step";
@@ -59,7 +59,7 @@ TEST(RunPage, HasSettingsAndFiles) {
   Settings settings;
   settings.train.epochs = 2;
   write_shown_run(folder.path() / "run", settings);
-  const json page = run_page(read_run_record(folder.path() / "run"), "run", {});
+  const json page = page_of(folder.path() / "run");
   EXPECT_EQ(page["state"], "finished");
   EXPECT_EQ(page["scores"]["test"]["accuracy"], 0.9);
   const auto epochs = std::ranges::find_if(
@@ -73,11 +73,28 @@ TEST(RunPage, HasSettingsAndFiles) {
   EXPECT_FALSE(page["landscape"].contains("accuracy"));
 }
 
+TEST(RunPage, HasHistogramsOfSomeEpochs) {
+  const TemporaryFolder folder;
+  const WrittenRun run = write_shown_run(folder.path() / "run");
+  std::string lines;
+  for (int epoch = 1; epoch <= 100; ++epoch) lines += histogram_line(epoch);
+  run.write("metrics.jsonl", lines +
+                                 R"({"kind":"histograms","step":[],"tensors":{"x":1}})"
+                                 "\n" +
+                                 histogram_line(101));
+  const json found = page_of(run.path)["histograms"];
+  ASSERT_EQ(found["epochs"].size(), 10u);
+  EXPECT_EQ(found["epochs"].front(), 1);
+  EXPECT_EQ(found["epochs"].back(), 101);
+  EXPECT_EQ(found["tensors"][0]["name"], "weights/fc");
+  EXPECT_EQ(found["tensors"][0]["records"].back()["least"], -101);
+  EXPECT_EQ(found["tensors"][1]["records"][0]["counts"], (json{0, 0, 9, 0, 0}));
+}
+
 TEST(RunPage, IsBriefForSeveralRuns) {
   const TemporaryFolder folder;
   write_shown_run(folder.path() / "run");
-  const json page = run_page(read_run_record(folder.path() / "run"), "run",
-                             {.points = 6, .brief = true});
+  const json page = page_of(folder.path() / "run", {.points = 6, .brief = true});
   EXPECT_TRUE(curve(page, "perf/own_ms", 1).is_null());
   EXPECT_LE(curve(page, "train/loss")["y"].size(), 6u);
   EXPECT_FALSE(page.contains("settings"));
@@ -90,7 +107,7 @@ TEST(RunPage, HasASpikeOfMillionsOfSteps) {
   for (int step = 1; step <= 5000; ++step)
     lines += step_line(step, step == 3456 ? 99 : 1);
   run.write("metrics.jsonl", lines);
-  const json page = run_page(read_run_record(run.path), "run", {.points = 100});
+  const json page = page_of(run.path, {.points = 100});
   const json loss = curve(page, "train/loss");
   EXPECT_LE(loss["y"].size(), 100u);
   EXPECT_NE(std::ranges::find(loss["y"], json(99)), loss["y"].end());
@@ -102,8 +119,7 @@ TEST(RunPage, HasEveryStepOfARange) {
   std::string lines;
   for (int step = 1; step <= 5000; ++step) lines += step_line(step, 1);
   run.write("metrics.jsonl", lines);
-  const json page = run_page(read_run_record(run.path), "run",
-                             {.points = 100, .steps = StepRange{1001, 1050}});
+  const json page = page_of(run.path, {.points = 100, .steps = StepRange{1001, 1050}});
   const json loss = curve(page, "train/loss");
   ASSERT_EQ(loss["x"].size(), 50u);
   EXPECT_EQ(loss["x"].front(), 1001);
@@ -121,7 +137,7 @@ TEST(RunPage, ShowsWhatItCanOfABrokenRun) {
   run.write("summary.json", "{\"seconds\":");
   run.write("eval.json", "[]");
   run.write("landscape.json", std::string(100, '['));
-  const json page = run_page(read_run_record(run.path), "run", {});
+  const json page = page_of(run.path);
   EXPECT_EQ(page["state"], "broken");
   EXPECT_EQ(page["problems"].size(), 2u);
   EXPECT_EQ(curve(page, "train/loss")["y"], (json{2, nullptr}));

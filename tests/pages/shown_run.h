@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 
+#include "convoy/pages/run_page.h"
 #include "tests/compare/written_run.h"
 
 namespace convoy {
@@ -26,6 +27,15 @@ inline std::string step_line(int step, double loss) {
 /// 2 exp(-step / 10).
 inline double loss_at(int step) { return 2 * std::exp(-step / 10.0); }
 
+/// Two tensors, the weights of which become wider.
+inline std::string histogram_line(int epoch) {
+  return fmt::format(R"({{"kind":"histograms","step":{0},"epoch":{1},"tensors":{{)"
+                     R"("weights/fc":{{"least":-{1},"most":{1},"counts":[1,2,3,2,1]}},)"
+                     R"("gradients/fc":{{"least":-1,"most":1,"counts":[0,0,9,0,0]}}}}}})"
+                     "\n",
+                     10 * epoch, epoch);
+}
+
 /// Twenty steps in two epochs, each evaluated.
 inline std::string shown_metrics() {
   std::string text;
@@ -33,6 +43,7 @@ inline std::string shown_metrics() {
     text += step_line(step, loss_at(step));
     if (step % 10 == 0) text += epoch_line(step / 10, 2);
     if (step % 10 == 0) text += eval_line(step / 10, 0.7 + 0.01 * step, "val");
+    if (step % 10 == 0) text += histogram_line(step / 10);
   }
   return text;
 }
@@ -98,6 +109,15 @@ inline const char* shown_landscape() {
 "x":[-1,0,1],"y":[-1,0,1],"loss":[[3,2,3],[2,0.5,2],[3,2,null]],"accuracy":[[0,0,0],[0,0,0],[0,0,0]]})";
 }
 
+/// Of two groups of runs.
+inline const char* shown_sweep() {
+  return R"({"command":"sweep","name":"all","split":"val","score":"accuracy",
+"dimensions":["train.seed","optimizer.name"],"groups":[
+{"values":{"train.seed":"1","optimizer.name":"sgd"},"state":"done","epoch":2,"loss":{"mean":0.4,"deviation":0.1,"count":2},"accuracy":{"mean":0.9,"deviation":0.01,"count":2},"seconds":{"mean":4,"deviation":0,"count":2},"rows":[0,1],"command":"convoy train train.seed=1"},
+{"values":{"train.seed":"7","optimizer.name":"adam"},"state":"done","epoch":2,"loss":{"mean":0.5,"deviation":0.1,"count":2},"accuracy":{"mean":0.8,"deviation":0.01,"count":2},"seconds":{"mean":4,"deviation":0,"count":2},"rows":[2,3],"command":"convoy train train.seed=7"}],
+"rows":[]})";
+}
+
 inline WrittenRun write_shown_run(const std::filesystem::path& folder,
                                   const Settings& settings = {}) {
   const WrittenRun run(folder, settings);
@@ -108,6 +128,12 @@ inline WrittenRun write_shown_run(const std::filesystem::path& folder,
   run.write("landscape.json", shown_landscape());
   run.write_summary(shown_summary());
   return run;
+}
+
+/// What a page shows of the run in a folder.
+inline nlohmann::ordered_json page_of(const std::filesystem::path& folder,
+                                      const PageOptions& options = {}) {
+  return run_page(read_page_run(folder, options), "run", options);
 }
 
 }  // namespace convoy

@@ -108,7 +108,9 @@ TEST_F(PlotTest, DrawsChartsWithoutAnything) {
       SurfaceChart{.grid = flat},
       ParallelChart{.axes = {{.name = "a"}, {.name = "b"}}},
       ParallelChart{.axes = {{.name = "a"}, {.name = "b"}}, .lines = {{1, 2}}},
-      ParallelChart{.axes = {{.name = "a"}, {.name = "b"}}, .lines = {{1, nan}}}};
+      ParallelChart{.axes = {{.name = "a"}, {.name = "b"}}, .lines = {{1, nan}}},
+      BarChart{},
+      BarChart{.names = {"a"}, .values = {nan}}};
   for (std::size_t i = 0; i < charts.size(); ++i) {
     EXPECT_NO_THROW(draw(charts[i], svg_)) << i;
   }

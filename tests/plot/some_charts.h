@@ -65,9 +65,16 @@ inline ParallelChart some_runs(const std::string& text) {
           .lines = {{1, 0, 0.5}, {2, 1, 0.25}, {3, 1, NAN}}};
 }
 
+inline BarChart some_bars(const std::string& text) {
+  return {.head = {.title = text, .note = text},
+          .value = text,
+          .names = {text, "b", "c"},
+          .values = {1, 0, NAN}};
+}
+
 inline std::vector<Chart> some_charts(const std::string& text) {
-  return {some_lines(text), some_map(text), some_contours(text), some_surface(text),
-          some_runs(text)};
+  return {some_lines(text),   some_map(text),  some_contours(text),
+          some_surface(text), some_runs(text), some_bars(text)};
 }
 
 }  // namespace convoy

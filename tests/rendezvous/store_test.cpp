@@ -221,5 +221,15 @@ TEST(Sockets, KnowTheAddressThatLeadsToAnother) {
               HasSubstr("no.such.host.invalid"));
 }
 
+TEST(Sockets, KnowWhichAddressesAreLoopback) {
+  for (const char* here : {"localhost", "127.0.0.1", "127.8.9.10", "::1"}) {
+    EXPECT_TRUE(is_loopback(here)) << here;
+  }
+  for (const char* there :
+       {"127.evil.example", "127.0.0.1.evil.example", "127.", "10.0.0.1", "::2", ""}) {
+    EXPECT_FALSE(is_loopback(there)) << there;
+  }
+}
+
 }  // namespace
 }  // namespace convoy

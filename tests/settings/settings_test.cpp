@@ -370,6 +370,8 @@ TEST(SettingsYaml, GivesEverySettingBack) {
                   .bandwidth_gbps = 1,
                   .server_gbps = 40};
   settings.eval = {.every_epochs = 3, .before_training = true, .flip = true, .shift = 1};
+  settings.fsdp = {
+      .shard = ShardChoice::gradients, .reshard_after_forward = false, .prefetch = false};
   settings.cluster.threads = 2;
   settings.network = {.kernels = KernelsChoice::reference,
                       .winograd = WinogradChoice::f2};
@@ -387,7 +389,7 @@ TEST(SettingsYaml, GivesEverySettingBack) {
 TEST(SettingChoices, AreFoundByTheirNamesAlone) {
   EXPECT_EQ(choice_names<StrategyChoice>(),
             (std::vector<std::string>{"auto", "single", "gather_scatter", "all_reduce",
-                                      "ddp", "ps_sync", "ps_async"}));
+                                      "ddp", "fsdp", "ps_sync", "ps_async"}));
   EXPECT_EQ(choice_name(StrategyChoice::auto_), "auto");
   EXPECT_EQ(choice_name(WinogradChoice::off), "off");
   EXPECT_EQ(find_choice<StrategyChoice>("auto"), StrategyChoice::auto_);

@@ -40,7 +40,7 @@ TEST_P(AgreementOf, AddsLossesInMicrobatchOrderOnAllRanks) {
     AsyncComm background(comm);
     StepAllGather agreement(background, order, comm.rank());
     for (int step = 0; step < 3; ++step) {
-      agreement.start({}, losses_of(order.microbatches_of(comm.rank())));
+      agreement.start({}, losses_of(order.microbatches_of(comm.rank()).own));
       const LossSum sum = agreement.finish();
       EXPECT_EQ(sum.loss, expected.loss);
       EXPECT_EQ(sum.correct, expected.correct);
@@ -55,7 +55,7 @@ TEST_P(AgreementOf, TellsAllWhatEachRankSaid) {
     AsyncComm background(comm);
     StepAllGather agreement(background, order, comm.rank());
     agreement.start({.own_seconds = 10.0 + comm.rank()},
-                    losses_of(order.microbatches_of(comm.rank())));
+                    losses_of(order.microbatches_of(comm.rank()).own));
     agreement.finish();
 
     for (int rank = 0; rank < comm.ranks(); ++rank) {
@@ -74,7 +74,7 @@ TEST_P(AgreementOf, StopsAllAfterTheSameStep) {
     for (int step = 0; step < 3; ++step) {
       const bool signalled = step >= 1 && comm.rank() == comm.ranks() - 1;
       agreement.start({.stop_signal = signalled ? SIGTERM : 0},
-                      losses_of(order.microbatches_of(comm.rank())));
+                      losses_of(order.microbatches_of(comm.rank()).own));
       agreement.finish();
       EXPECT_EQ(agreement.stop_signal(), step >= 1 ? SIGTERM : 0) << step;
     }

@@ -30,7 +30,7 @@ struct Rank {
       : work(load_training_workload(settings)),
         team(1),
         order(kMicrobatches, comm.ranks()),
-        part{kMicrobatches, order.microbatches_of(comm.rank())},
+        part(order.microbatches_of(comm.rank())),
         network(
             work.model, work.layout,
             network_options(settings, Microbatches::most_samples(kBatch, kMicrobatches)),
@@ -38,7 +38,7 @@ struct Rank {
         microbatches(network, work.layout, part, team),
         loader(work.data.train, work.samples.train, loader_options(settings, work, part)),
         async(comm),
-        source{loader, microbatches, {comm, async, order}, {settings.train.seed, 0}},
+        source{loader, microbatches, {comm, async, order}, {settings.train.seed, 0}, nobody},
         values(work.layout),
         statistics(work.statistics_layout) {
     initialize(work.layout, settings.train.seed, values);
@@ -53,6 +53,7 @@ struct Rank {
   Microbatches microbatches;
   Loader loader;
   AsyncComm async;
+  PassListener nobody;
   BatchStatsSource source;
   FlatBuffer values, statistics;
 };

@@ -69,34 +69,79 @@ void add_moments(const AddMoments& work) {
   add_pairs(work.size, work.sums, work.squares, pair);
 }
 
-void add_norm_sums(const AddNormSums& work) {
+/// What a mask lets through.
+template <bool kMasked>
+struct Masked {
+  explicit Masked(const NormMask* mask) {
+    if constexpr (kMasked) {
+      scale = number(mask->scale);
+      shift = number(mask->shift);
+      above = number(mask->above);
+      below = number(mask->below);
+    }
+  }
+  HWY_INLINE V operator()(V gradient, V src) const {
+    if constexpr (!kMasked) return gradient;
+    const V value = hn::MulAdd(scale, src, shift);
+    const auto inside = hn::And(hn::Lt(above, value), hn::Lt(value, below));
+    return hn::IfThenElseZero(inside, gradient);
+  }
+
+  V scale, shift, above, below;
+};
+
+template <bool kMasked>
+void add_norm_sums_of(const AddNormSums& work) {
   const D d;
   const V mean = hn::Set(d, work.mean);
+  const Masked<kMasked> masked(work.mask);
   const auto pair = [&](std::size_t at, V& sum, V& products) HWY_ATTR {
-    const V gradient = hn::LoadU(d, work.gradient + at);
-    const V value = hn::Sub(hn::LoadU(d, work.src + at), mean);
+    const V src = hn::LoadU(d, work.src + at);
+    const V gradient = masked(hn::LoadU(d, work.gradient + at), src);
     sum = hn::Add(sum, gradient);
-    products = hn::MulAdd(gradient, value, products);
+    products = hn::MulAdd(gradient, hn::Sub(src, mean), products);
   };
   add_pairs(work.size, work.sums, work.products, pair);
 }
 
-void norm_gradient(const NormGradient& work) {
+void add_norm_sums(const AddNormSums& work) {
+  work.mask == nullptr ? add_norm_sums_of<false>(work) : add_norm_sums_of<true>(work);
+}
+
+template <bool kMasked, bool kStream>
+void norm_gradient_of(const NormGradient& work) {
   const D d;
   const V mean = hn::Set(d, work.mean), constant = hn::Set(d, work.constant);
   const V from_gradient = hn::Set(d, work.from_gradient);
   const V from_source = hn::Set(d, work.from_source);
+  const Masked<kMasked> masked(work.mask);
   for (std::size_t i = 0; i < work.size; i += kPack) {
     for (int v = 0; v < kVectors; ++v) {
       const std::size_t at = i + static_cast<std::size_t>(v) * kWidth;
       const int real = work.images - v * kWidth;
-      const V value = hn::Sub(hn::LoadU(d, work.src + at), mean);
-      const V sum = hn::MulAdd(from_source, value, constant);
-      const V gradient = hn::MulAdd(from_gradient, hn::LoadU(d, work.gradient + at), sum);
+      const V src = hn::LoadU(d, work.src + at);
+      const V sum = hn::MulAdd(from_source, hn::Sub(src, mean), constant);
+      const V gradient =
+          hn::MulAdd(from_gradient, masked(hn::LoadU(d, work.gradient + at), src), sum);
       const auto kept =
           hn::FirstN(d, static_cast<std::size_t>(std::clamp(real, 0, kWidth)));
-      hn::StoreU(hn::IfThenElseZero(kept, gradient), d, work.dst + at);
+      const V result = hn::IfThenElseZero(kept, gradient);
+      if constexpr (kStream) {
+        hn::Stream(result, d, work.dst + at);
+      } else {
+        hn::StoreU(result, d, work.dst + at);
+      }
     }
+  }
+  if constexpr (kStream) hwy::FlushStream();
+}
+
+void norm_gradient(const NormGradient& work) {
+  const bool masked = work.mask != nullptr;
+  if (work.stream) {
+    masked ? norm_gradient_of<true, true>(work) : norm_gradient_of<false, true>(work);
+  } else {
+    masked ? norm_gradient_of<true, false>(work) : norm_gradient_of<false, false>(work);
   }
 }
 
@@ -138,10 +183,17 @@ CONVOY_WITH_FMA void add_moments(const AddMoments& work) {
             });
 }
 
+[[gnu::always_inline]] inline float masked(const NormMask* mask, float gradient,
+                                           float src) {
+  if (mask == nullptr) return gradient;
+  const float value = std::fma(mask->scale, src, mask->shift);
+  return mask->above < value && value < mask->below ? gradient : 0;
+}
+
 CONVOY_WITH_FMA void add_norm_sums(const AddNormSums& work) {
   add_pairs(work.size, work.sums, work.products,
             [&](std::size_t i, float& sum, float& products) {
-              const float gradient = work.gradient[i];
+              const float gradient = masked(work.mask, work.gradient[i], work.src[i]);
               sum += gradient;
               products = std::fma(gradient, work.src[i] - work.mean, products);
             });
@@ -152,7 +204,8 @@ CONVOY_WITH_FMA void norm_gradient(const NormGradient& work) {
     const bool real = static_cast<int>(i % kPack) < work.images;
     const float value = work.src[i] - work.mean;
     const float sum = std::fma(work.from_source, value, work.constant);
-    work.dst[i] = real ? std::fma(work.from_gradient, work.gradient[i], sum) : 0;
+    const float gradient = masked(work.mask, work.gradient[i], work.src[i]);
+    work.dst[i] = real ? std::fma(work.from_gradient, gradient, sum) : 0;
   }
 }
 

@@ -21,6 +21,11 @@ struct AddMoments {
   double* squares;
 };
 
+/// Gradients count as zero where scale * src + shift is not between both bounds.
+struct NormMask {
+  float scale, shift, above, below;
+};
+
 /// For each image i, adds to sums[i] the gradients, and to products[i] those times
 /// (src - mean).
 struct AddNormSums {
@@ -30,6 +35,7 @@ struct AddNormSums {
   float mean;
   double* sums;
   double* products;
+  const NormMask* mask = nullptr;  // nullptr: all of them count
 };
 
 /// dst = from_gradient * gradient + (from_source * (src - mean) + constant) for the first
@@ -41,6 +47,8 @@ struct NormGradient {
   float mean, from_gradient, from_source, constant;
   int images;
   float* dst;
+  const NormMask* mask = nullptr;
+  bool stream = false;  // past the caches; dst is then aligned as a pack is
 };
 
 struct BatchNormKernels {

@@ -58,6 +58,14 @@ HWY_INLINE const float* window_at(const DepthwiseRow& row, int r, int x) {
   return row.src + (y * row.src_width + row.left + x * row.stride) * kPack;
 }
 
+HWY_INLINE void store_pixel(const DepthwiseRow& row, V value, float* dst) {
+  if (row.stream) {
+    hn::Stream(value, D(), dst);
+  } else {
+    hn::StoreU(value, D(), dst);
+  }
+}
+
 /// A column of any window, of which the tap rows [rows.begin, rows.end) are inside.
 HWY_INLINE void depthwise_pixel(const DepthwiseRow& row, const Between& rows, int x) {
   const D d;
@@ -73,7 +81,7 @@ HWY_INLINE void depthwise_pixel(const DepthwiseRow& row, const Between& rows, in
         sum = mul_add(tap, hn::LoadU(d, src + s * row.dilation_wide * kPack), sum);
       }
     }
-    hn::StoreU(sum, d, dst + v);
+    store_pixel(row, sum, dst + v);
   }
 }
 
@@ -105,7 +113,7 @@ void depthwise_inner(const DepthwiseRow& row, const Between& rows, const Between
           sum = mul_add(taps[r][s], hn::LoadU(d, src[r] + s * across + v), sum);
         }
       }
-      hn::StoreU(sum, d, dst + v);
+      store_pixel(row, sum, dst + v);
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kHigh; ++r) src[r] += next;
@@ -238,11 +246,14 @@ void add_tap_inner(const TapsRow& row, const Between& inner) {
 
 void depthwise_taps(const DepthwiseTaps& work) {
   const int taps = work.taps_high * work.taps_wide;
-  std::fill_n(work.sums, static_cast<std::size_t>(taps) * kPack, 0.0f);
+  if (work.rows.begin == 0) {
+    std::fill_n(work.sums, static_cast<std::size_t>(taps) * kPack, 0.0f);
+  }
   const int span = (work.taps_wide - 1) * work.dilation_wide + 1;
   const Between inner =
       inner_columns(-work.left, work.stride_wide, work.dst_width, span, work.src_width);
-  for (int y = 0; y < work.dst_height; ++y) {
+  for (int y = static_cast<int>(work.rows.begin); y < static_cast<int>(work.rows.end);
+       ++y) {
     const TapsRow row = {work, y,
                          inside(y * work.stride_high - work.top, work.dilation_high,
                                 work.taps_high, work.src_height)};
@@ -250,6 +261,7 @@ void depthwise_taps(const DepthwiseTaps& work) {
     add_tap_inner(row, inner);
     for (int x = inner.end; x < work.dst_width; ++x) add_tap_pixel(row, x);
   }
+  if (work.rows.end < static_cast<std::size_t>(work.dst_height)) return;
   for (int tap = 0; tap < taps; ++tap) {
     work.gradient[tap] = sum_of_lanes(work.sums + static_cast<std::size_t>(tap) * kPack);
   }
@@ -291,10 +303,11 @@ void depthwise_row(const DepthwiseRow& row) {
   }
 }
 
-/// The gradient of one tap from one image.
-CONVOY_WITH_FMA float depthwise_tap(const DepthwiseTaps& work, int tap, int image) {
-  float sum = 0;
-  for (int i = 0; i < work.dst_height * work.dst_width; ++i) {
+/// The gradient of one tap from one image, on top of `sum`.
+CONVOY_WITH_FMA float depthwise_tap(const DepthwiseTaps& work, int tap, int image,
+                                    float sum) {
+  const int end = static_cast<int>(work.rows.end) * work.dst_width;
+  for (int i = static_cast<int>(work.rows.begin) * work.dst_width; i < end; ++i) {
     const int y = i / work.dst_width * work.stride_high - work.top +
                   tap / work.taps_wide * work.dilation_high;
     const int x = i % work.dst_width * work.stride_wide - work.left +
@@ -309,8 +322,13 @@ CONVOY_WITH_FMA float depthwise_tap(const DepthwiseTaps& work, int tap, int imag
 
 void depthwise_taps(const DepthwiseTaps& work) {
   for (int tap = 0; tap < work.taps_high * work.taps_wide; ++tap) {
+    float* sums = work.sums + static_cast<std::size_t>(tap) * kPack;
     Lanes lanes;
-    for (int i = 0; i < kPack; ++i) lanes[i] = depthwise_tap(work, tap, i);
+    for (int i = 0; i < kPack; ++i) {
+      lanes[i] = depthwise_tap(work, tap, i, work.rows.begin == 0 ? 0 : sums[i]);
+    }
+    std::copy_n(lanes, kPack, sums);
+    if (work.rows.end < static_cast<std::size_t>(work.dst_height)) continue;
     work.gradient[tap] = sum_of_lanes(lanes);
   }
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "convoy/base/range.h"
 #include "convoy/network/kernels/kernel_set.h"
 
 namespace convoy {
@@ -27,6 +28,7 @@ struct DepthwiseRow {
   float* dst;
   int columns;
   std::size_t dst_column;  // from one column to the next
+  bool stream = false;     // past the caches; dst is then aligned as a pack is
 };
 
 /// The gradient of one channel's taps:
@@ -36,7 +38,8 @@ struct DepthwiseRow {
 ///                       [x * stride_wide + s * dilation_wide - left]
 ///
 /// where pixels outside the source are left out. Each image has its own sum; they are
-/// added at the end, as in kernels.h.
+/// added at the end, as in kernels.h. Rows of outputs may come in several calls, in their
+/// order, and the last one gives the gradient.
 struct DepthwiseTaps {
   const float* src;
   int src_height, src_width;
@@ -44,8 +47,9 @@ struct DepthwiseTaps {
   int dst_height, dst_width;
   int taps_high, taps_wide, dilation_high, dilation_wide;
   int stride_high, stride_wide, top, left;
-  float* sums;  // room for [taps_high][taps_wide][16], aligned
+  float* sums;  // [taps_high][taps_wide][16], aligned
   float* gradient;
+  Range rows;  // of outputs: those of this call
 };
 
 struct DepthwiseKernels {

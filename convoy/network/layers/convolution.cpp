@@ -13,6 +13,7 @@
 #include "convoy/network/depthwise_stage.h"
 #include "convoy/network/layers/max_pool.h"
 #include "convoy/network/layers/relu.h"
+#include "convoy/network/pointwise/pointwise_stage.h"
 #include "convoy/network/stage_builder.h"
 #include "convoy/network/winograd_plan.h"
 #include "convoy/network/winograd_stage.h"
@@ -183,6 +184,10 @@ class ConvolutionKind final : public KindOf<Convolution, ConvolutionKind> {
     const bool relu = spec.joined<Relu>() != nullptr;
     const auto* pool = spec.joined<MaxPool>();
     if (const auto form = choose_form(spec.winograd, layer, spec.src[0])) {
+      if (form == WinogradForm::p1 && !relu &&
+          PointwiseStage::fits(context, layer, spec.src[0])) {
+        return std::make_unique<PointwiseStage>(context, layer, spec.src[0]);
+      }
       return std::make_unique<WinogradStage>(context, WinogradOptions{layer, *form, relu},
                                              spec.src[0]);
     }

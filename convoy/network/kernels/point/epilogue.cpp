@@ -30,21 +30,31 @@ void add_bias(const AddBias& work) {
   }
 }
 
-void scale_shift(const ScaleShift& work) {
+template <bool kResidual, bool kStream>
+void scale_shift_by(const ScaleShift& work) {
   const D d;
   const V scale = hn::Set(d, work.scale), shift = hn::Set(d, work.shift);
   const V clamp_min = hn::Set(d, work.clamp_min);
-  if (work.residual == nullptr) {
-    for (std::size_t i = 0; i < work.size; i += kWidth) {
-      const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
-      hn::StoreU(at_least(clamp_min, value), d, work.dst + i);
-    }
-    return;
-  }
+  const V clamp_max = hn::Set(d, work.clamp_max);
   for (std::size_t i = 0; i < work.size; i += kWidth) {
-    const V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
-    const V sum = hn::Add(value, hn::LoadU(d, work.residual + i));
-    hn::StoreU(at_least(clamp_min, sum), d, work.dst + i);
+    V value = hn::MulAdd(scale, hn::LoadU(d, work.src + i), shift);
+    if constexpr (kResidual) value = hn::Add(value, hn::LoadU(d, work.residual + i));
+    value = at_most(clamp_max, at_least(clamp_min, value));
+    if constexpr (kStream) {
+      hn::Stream(value, d, work.dst + i);
+    } else {
+      hn::StoreU(value, d, work.dst + i);
+    }
+  }
+  if constexpr (kStream) hwy::FlushStream();
+}
+
+void scale_shift(const ScaleShift& work) {
+  const bool residual = work.residual != nullptr;
+  if (work.stream) {
+    residual ? scale_shift_by<true, true>(work) : scale_shift_by<false, true>(work);
+  } else {
+    residual ? scale_shift_by<true, false>(work) : scale_shift_by<false, false>(work);
   }
 }
 
@@ -61,6 +71,17 @@ void mask_by_sign(const MaskBySign& work) {
   for (; i < size; ++i) gradient[i] = activation[i] > 0 ? gradient[i] : 0;
 }
 
+void mask_by_range(const MaskByRange& work) {
+  const D d;
+  const V above = hn::Set(d, work.above), below = hn::Set(d, work.below);
+  for (std::size_t i = 0; i < work.size; i += kWidth) {
+    const V value = hn::LoadU(d, work.activation + i);
+    const auto inside = hn::And(hn::Lt(above, value), hn::Lt(value, below));
+    hn::StoreU(hn::IfThenElseZero(inside, hn::LoadU(d, work.gradient + i)), d,
+               work.gradient + i);
+  }
+}
+
 float sum(const float* values, std::size_t size) {
   const D d;
   V sums[kVectors];
@@ -74,7 +95,8 @@ float sum(const float* values, std::size_t size) {
   return sum_of_lanes(sums);
 }
 
-const EpilogueKernels kEpilogue = {add_bias, scale_shift, mask_by_sign, sum};
+const EpilogueKernels kEpilogue = {add_bias, scale_shift, mask_by_sign, mask_by_range,
+                                   sum};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace convoy
@@ -95,13 +117,20 @@ CONVOY_WITH_FMA void scale_shift(const ScaleShift& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
     float value = std::fma(work.scale, work.src[i], work.shift);
     if (work.residual != nullptr) value += work.residual[i];
-    work.dst[i] = at_least(work.clamp_min, value);
+    work.dst[i] = at_most(work.clamp_max, at_least(work.clamp_min, value));
   }
 }
 
 void mask_by_sign(const MaskBySign& work) {
   for (std::size_t i = 0; i < work.size; ++i) {
     if (!(work.activation[i] > 0)) work.gradient[i] = 0;
+  }
+}
+
+void mask_by_range(const MaskByRange& work) {
+  for (std::size_t i = 0; i < work.size; ++i) {
+    const float value = work.activation[i];
+    if (!(work.above < value && value < work.below)) work.gradient[i] = 0;
   }
 }
 
@@ -113,7 +142,8 @@ float sum(const float* values, std::size_t size) {
 
 }  // namespace
 
-const EpilogueKernels kEpilogue = {add_bias, scale_shift, mask_by_sign, sum};
+const EpilogueKernels kEpilogue = {add_bias, scale_shift, mask_by_sign, mask_by_range,
+                                   sum};
 
 }  // namespace convoy::reference
 

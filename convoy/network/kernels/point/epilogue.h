@@ -11,6 +11,9 @@
 
 namespace convoy {
 
+/// A clamp_max that lets every number through, as kNoClamp does below.
+inline constexpr float kNoClampMax = -kNoClamp;
+
 /// dst[i][j] = max(clamp_min, dst[i][j] + bias[i]) for rows of kPack numbers.
 struct AddBias {
   float* dst;
@@ -19,14 +22,16 @@ struct AddBias {
   float clamp_min;  // 0 makes it a ReLU; minus infinity does nothing
 };
 
-/// dst = max(clamp_min, (scale * src + shift) + residual).
+/// dst = min(clamp_max, max(clamp_min, (scale * src + shift) + residual)).
 struct ScaleShift {
   const float* src;
   float scale, shift;
   const float* residual = nullptr;  // counts as zeros
   float clamp_min;                  // as in AddBias
+  float clamp_max = kNoClampMax;
   float* dst;
-  std::size_t size;  // a multiple of kPack
+  std::size_t size;     // a multiple of kPack
+  bool stream = false;  // past the caches; dst is then aligned as a pack is
 };
 
 /// gradient[i] = 0 where activation[i] is not positive.
@@ -36,10 +41,19 @@ struct MaskBySign {
   std::size_t size;
 };
 
+/// gradient[i] = 0 where activation[i] is not between both, or equal to one.
+struct MaskByRange {
+  float* gradient;
+  const float* activation;
+  std::size_t size;  // a multiple of kPack
+  float above, below;
+};
+
 struct EpilogueKernels {
   void (*add_bias)(const AddBias&);
   void (*scale_shift)(const ScaleShift&);
   void (*mask_by_sign)(const MaskBySign&);
+  void (*mask_by_range)(const MaskByRange&);
   /// The sum of `size` numbers, a multiple of kPack.
   float (*sum)(const float* values, std::size_t size);
 };

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training with fsdp ends at the bits of one rank alone: every level, one and several
+// micro-batches per rank, with AdamW, clipped gradients, averaged and frozen parameters.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "convoy/comm/alone_comm.h"
+#include "convoy/system/stop_request.h"
+#include "convoy/train/outcome.h"
+#include "convoy/train/trainer.h"
+#include "tests/comm/thread_ranks.h"
+#include "tests/train/small_settings.h"
+
+namespace convoy {
+namespace {
+
+struct Case {
+  std::string model;
+  ShardChoice shard;
+  int ranks;
+  int microbatches;
+  bool keeps_values = false;  // fsdp.reshard_after_forward=false
+  std::string freeze{};
+};
+
+/// One epoch of three steps, the last of them shorter. The averages have running
+/// statistics of their own.
+Settings settings_of(const Case& run) {
+  Settings settings =
+      small_settings(2 * run.microbatches + 3, 9, run.microbatches + 1, 1);
+  settings.model.name = run.model;
+  set_small_images(run.model, settings);
+  settings.train.epochs = 1;
+  settings.train.microbatches = run.microbatches;
+  settings.train.ema = 0.9;
+  settings.train.freeze = run.freeze;
+  settings.optimizer.name = OptimizerChoice::adamw;
+  settings.optimizer.lr = 0.001;
+  settings.optimizer.weight_decay = 0.01;
+  settings.optimizer.clip_norm = 0.5;
+  settings.fsdp.shard = run.shard;
+  settings.fsdp.reshard_after_forward = !run.keeps_values;
+  return settings;
+}
+
+Outcome train(Settings settings, StrategyChoice strategy, Comm& comm) {
+  const StopRequest stop;
+  settings.strategy.name = strategy;
+  return Trainer(settings, comm).train(nullptr, nullptr, stop, "");
+}
+
+class FsdpEndsAtTheSameBits : public testing::TestWithParam<Case> {};
+
+TEST_P(FsdpEndsAtTheSameBits, AsOneRankAlone) {
+  const Settings settings = settings_of(GetParam());
+  AloneComm alone;
+  const Outcome expected = train(settings, StrategyChoice::single, alone);
+
+  run_ranks(
+      GetParam().ranks,
+      [&](Comm& comm) {
+        const Outcome found = train(settings, StrategyChoice::fsdp, comm);
+        EXPECT_EQ(found.weights_sha256, expected.weights_sha256);
+        EXPECT_EQ(found.train.loss, expected.train.loss);
+        EXPECT_EQ(found.test->sum.loss, expected.test->sum.loss);
+      },
+      Transport::shared);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  int number = 0;
+  const std::pair<const char*, const char*> models[] = {
+      {"vgg11", "layers.[0-5].*,*.bias"},
+      {"resnet18_cifar", "conv1.*,*.bias"},
+      {"vit_cifar", "patch_embed.*,*.bias"}};
+  for (const auto& [model, freeze] : models) {
+    for (const ShardChoice shard :
+         {ShardChoice::optimizer, ShardChoice::gradients, ShardChoice::all}) {
+      const int ranks = 2 + number++ % 3;
+      cases.push_back({model, shard, ranks, ranks});
+      cases.push_back({model, shard, ranks, 2 * ranks + 1});
+    }
+    cases.push_back({.model = model,
+                     .shard = ShardChoice::all,
+                     .ranks = 2,
+                     .microbatches = 4,
+                     .keeps_values = true,
+                     .freeze = freeze});
+  }
+  for (const ShardChoice shard :
+       {ShardChoice::optimizer, ShardChoice::gradients, ShardChoice::all}) {
+    cases.push_back({"vit_cifar", shard, 8, 8});
+    cases.push_back({"vit_cifar", shard, 8, 11});
+    cases.push_back({"vit_cifar", shard, 1, 3});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_cases()),
+                         [](const testing::TestParamInfo<Case>& info) {
+                           const Case& run = info.param;
+                           return fmt::format("{}_{}_Ranks{}_Microbatches{}{}", run.model,
+                                              choice_name(run.shard), run.ranks,
+                                              run.microbatches,
+                                              run.freeze.empty() ? "" : "_Frozen");
+                         });
+
+/// Every unit has memory while it is used, and only then.
+TEST(FsdpMemoryOfARun, IsThatOfTheOwnPartBetweenSteps) {
+  const Case run = {"vgg11", ShardChoice::all, 4, 4};
+  Settings settings = settings_of(run);
+  settings.train.ema = 0;
+  settings.strategy.name = StrategyChoice::fsdp;
+  run_ranks(
+      4,
+      [&](Comm& comm) {
+        const StopRequest stop;
+        Trainer trainer(settings, comm);
+        trainer.train(nullptr, nullptr, stop, "");
+        std::size_t here = 0;
+        for (const float value : trainer.values().numbers()) here += value != 0;
+        EXPECT_LT(here, trainer.values().size() / 3) << "rank " << comm.rank();
+        EXPECT_GT(here, trainer.values().size() / 6) << "rank " << comm.rank();
+      },
+      Transport::shared);
+}
+
+}  // namespace
+}  // namespace convoy
