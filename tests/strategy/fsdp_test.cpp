@@ -13,7 +13,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::size_t kChunk = kOptimizerChunk;
+constexpr std::size_t kFsdpChunk = kOptimizerChunk;
 
 /// Units smaller and larger than a chunk, whose ends lie within chunks.
 Layout several_chunks() {
@@ -21,24 +21,24 @@ Layout several_chunks() {
   builder.begin_unit();
   builder.add("a.weight", {100, 9}, Role::weight);
   builder.begin_unit();
-  builder.add("b.weight", {5 * kChunk / 2}, Role::weight);
+  builder.add("b.weight", {5 * kFsdpChunk / 2}, Role::weight);
   builder.add("b.bias", {33}, Role::bias);
   builder.begin_unit();
-  builder.add("c.weight", {kChunk}, Role::weight);
+  builder.add("c.weight", {kFsdpChunk}, Role::weight);
   builder.begin_unit();
   builder.add("d.weight", {700}, Role::weight);
   builder.add("d.bias", {7}, Role::bias);
   return std::move(builder).build();
 }
 
-struct Case {
+struct FsdpCase {
   int ranks;
   std::size_t microbatches;
   FsdpOptions options{};
   Transport transport = Transport::shared;
 };
 
-MadeUpRun run_of(const Case& tried) {
+MadeUpRun run_of(const FsdpCase& tried) {
   return {.strategy = "fsdp",
           .microbatches = tried.microbatches,
           .longest = 40,  // about half of the steps are clipped
@@ -46,7 +46,7 @@ MadeUpRun run_of(const Case& tried) {
           .layout = several_chunks()};
 }
 
-class FsdpOf : public testing::TestWithParam<Case> {};
+class FsdpOf : public testing::TestWithParam<FsdpCase> {};
 
 TEST_P(FsdpOf, EndsWhereOneRankAloneEnds) {
   MadeUpRun run = run_of(GetParam());
@@ -62,8 +62,8 @@ TEST_P(FsdpOf, EndsWhereOneRankAloneEnds) {
       GetParam().transport);
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<FsdpCase> all_fsdp_cases() {
+  std::vector<FsdpCase> cases;
   for (const FsdpShard shard :
        {FsdpShard::optimizer, FsdpShard::gradients, FsdpShard::all}) {
     for (const int ranks : {1, 2, 3, 4, 8}) {
@@ -84,9 +84,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+std::string name_of_case(const testing::TestParamInfo<FsdpCase>& info) {
   constexpr const char* kLevels[] = {"Optimizer", "Gradients", "All"};
-  const Case& tried = info.param;
+  const FsdpCase& tried = info.param;
   return fmt::format(
       "{}_Ranks{}_Microbatches{}{}{}{}", kLevels[static_cast<int>(tried.options.shard)],
       tried.ranks, tried.microbatches, tried.options.reshard_after_forward ? "" : "_Kept",
@@ -116,7 +116,8 @@ TEST(Fsdp, NamesARankThatIsLostInAnyPhase) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, FsdpOf, testing::ValuesIn(all_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Every, FsdpOf, testing::ValuesIn(all_fsdp_cases()),
+                         name_of_case);
 
 }  // namespace
 }  // namespace convoy
