@@ -30,6 +30,7 @@ CONVOY_CHOICE(FoldChoice, order, shuffled, stratified)
 CONVOY_CHOICE(NormalizeChoice, all, channel, fixed)
 CONVOY_CHOICE(PixelChoice, uint8, float32)
 CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate)
+CONVOY_CHOICE(RecomputeChoice, none, units, auto_)  // NOLINT: auto
 CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
 CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,
               plateau)
