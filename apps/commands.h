@@ -33,6 +33,7 @@ void add_landscape_command(CLI::App& app, Action& action,
 void add_compare_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_board_command(CLI::App& app, Action& action);
+void add_fit_command(CLI::App& app, Action& action);
 void add_models_command(CLI::App& app, Action& action);
 void add_data_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);

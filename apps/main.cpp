@@ -92,6 +92,7 @@ ExitCode run(int argc, char** argv) {
   add_compare_command(app, action);
   add_report_command(app, action);
   add_board_command(app, action);
+  add_fit_command(app, action);
   add_models_command(app, action);
   add_data_command(app, action);
   add_bench_command(app, action);

@@ -11,6 +11,7 @@
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/alone_comm.h"
+#include "convoy/run/fitting_batch.h"
 #include "convoy/run/rank.h"
 #include "convoy/run/resume_settings.h"
 #include "convoy/run/training.h"
@@ -51,9 +52,9 @@ void print_resume_notes(const ResumedSettings& resumed, ConsoleMode mode) {
 ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& command) {
   const Environment environment = current_environment();
   const ResumedSettings resumed = settings_of(arguments, environment);
-  const Settings& settings = resumed.settings;
-  const JobPlacement placement = placement_of(settings, environment);
+  const JobPlacement placement = placement_of(resumed.settings, environment);
   if (placement.rank == 0) print_resume_notes(resumed, mode_of(arguments));
+  const Settings settings = with_fitting_batch(resumed.settings, placement);
   if (arguments.dry_run) {
     fmt::print("{}\n", printable(to_yaml(settings)));
     fmt::print("{}", printable(planned_job(settings, placement)));
@@ -62,8 +63,10 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   ConsoleLog console({.mode = mode_of(arguments),
                       .terminal_width = drawing_width(environment),
                       .has_log = placement.launcher_kind == LauncherKind::convoy});
-  const TrainingView view{
-      .command_line = join(command, " "), .version = version_details(), .log = console};
+  const TrainingView view{.command_line = join(command, " "),
+                          .version = version_details(),
+                          .log = console,
+                          .job = job_shape(settings, placement)};
   switch (placement.role) {
     case ProcessRole::launch:
       check_ranks(settings,

@@ -66,7 +66,9 @@ function usageTiles(summary) {
   const sent = list(summary.communication).map((rank) => object(rank).bytes_sent);
   const peak = list(summary.peak_rss_bytes).filter(isNumber);
   if (isNumber(summary.parameters)) tiles.push(tile("parameters", withCommas(summary.parameters)));
-  if (peak.length > 0) tiles.push(tile("peak memory", bytes(Math.max(...peak)), peak.length > 1 ? "of the largest rank" : null));
+  const planned = number(object(summary.planned_memory).bytes);
+  const notes = [peak.length > 1 ? "of the largest rank" : null, planned === null ? null : `${bytes(planned)} planned`];
+  if (peak.length > 0) tiles.push(tile("peak memory", bytes(Math.max(...peak)), notes.filter(Boolean).join(", ") || null));
   if (sum(sent) > 0) tiles.push(tile("sent", bytes(sum(sent)), "by all ranks"));
   return tiles;
 }

@@ -8,13 +8,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <string>
+
+#include "convoy/base/control_group.h"
 
 namespace convoy {
 namespace {
-
-constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
 /// Returns the number after a name at the beginning of a line; 0 if there is none.
 std::uint64_t read_field(const char* path, const std::string& field) {
@@ -26,31 +25,20 @@ std::uint64_t read_field(const char* path, const std::string& field) {
   return 0;
 }
 
-std::uint64_t available_on_machine() {
-  const std::uint64_t kibibytes = read_field("/proc/meminfo", "MemAvailable:");
-  return kibibytes == 0 ? kUnknown : kibibytes * 1024;
-}
-
-/// Returns the number in a file; `otherwise` if there is none ("max" means no limit).
-std::uint64_t read_number(const char* path, std::uint64_t otherwise) {
-  std::uint64_t number = 0;
-  return std::ifstream(path) >> number ? number : otherwise;
-}
-
-std::uint64_t available_in_group() {
-  const std::uint64_t most = read_number("/sys/fs/cgroup/memory.max", kUnknown);
-  if (most == kUnknown) return kUnknown;
-  const std::uint64_t used = read_number("/sys/fs/cgroup/memory.current", 0);
-  const std::uint64_t cache = read_field("/sys/fs/cgroup/memory.stat", "inactive_file") +
-                              read_field("/sys/fs/cgroup/memory.stat", "active_file");
-  // Pages of the file cache are reclaimed when memory is needed.
-  return most - std::min(most, used - std::min(used, cache));
+/// Returns a field of the kernel's, in bytes; the maximum if it is not there.
+std::uint64_t read_kibibytes(const std::string& field) {
+  const std::uint64_t kibibytes = read_field("/proc/meminfo", field);
+  return kibibytes == 0 ? kNoLimit : kibibytes * 1024;
 }
 
 }  // namespace
 
 std::uint64_t available_memory_bytes() {
-  return std::min(available_on_machine(), available_in_group());
+  return std::min(read_kibibytes("MemAvailable:"), group_memory().available);
+}
+
+std::uint64_t machine_memory_bytes() {
+  return std::min(read_kibibytes("MemTotal:"), group_memory().limit);
 }
 
 void prefer_large_pages([[maybe_unused]] void* memory,

@@ -10,8 +10,12 @@
 namespace convoy {
 
 /// Bytes that can be allocated without swapping: the kernel's MemAvailable, or what the
-/// control group still allows if that is less; the maximum if neither is known.
+/// control groups still allow if that is less; the maximum if neither is known.
 std::uint64_t available_memory_bytes();
+
+/// Bytes that all processes together may have: the machine's, or what the control groups
+/// of this process allow if that is less.
+std::uint64_t machine_memory_bytes();
 
 /// Asks the system for huge pages for memory that is aligned to them, so that passes over
 /// large buffers cause fewer TLB misses. If there are none, nothing else changes.

@@ -147,6 +147,8 @@ SharedCounter& SharedSegment::taken(int writer, int reader) const {
   return counters[2 * pipe_number(writer, reader) + 1];
 }
 
+std::size_t SharedSegment::slot_bytes_of(int ranks) { return slot_bytes_for(ranks); }
+
 std::byte* SharedSegment::slots(int writer, int reader) const {
   return memory_.data() + slots_offset(ranks_) +
          pipe_number(writer, reader) * kSlots * slot_bytes_;

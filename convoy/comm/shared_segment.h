@@ -54,6 +54,8 @@ class SharedSegment {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   std::size_t slot_bytes() const { return slot_bytes_; }
+  /// The same, of a job with that many ranks.
+  static std::size_t slot_bytes_of(int ranks);
   void begin(Operation operation) { operation_ = operation; }
 
   /// Returns the counters and slots of the pipe between two ranks.

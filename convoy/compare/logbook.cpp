@@ -95,6 +95,13 @@ void add_score_rows(EntryRows& rows, const RunRecord& run) {
   if (const auto test = run.score("test")) rows.add("test", score_line(*test));
 }
 
+/// Measured, and planned where the run has planned it.
+std::string memory_text(const RunResult& result) {
+  std::string text = human_bytes(result.peak_rss_bytes) + ", of the rank with most";
+  if (result.planned_bytes == 0) return text;
+  return text + fmt::format("; {} planned", human_bytes(result.planned_bytes));
+}
+
 void add_result_rows(EntryRows& rows, const RunResult& result) {
   rows.add("strategy",
            fmt::format("{}, ranks: {}, threads per rank: {}", verbatim(result.strategy),
@@ -105,7 +112,7 @@ void add_result_rows(EntryRows& rows, const RunResult& result) {
                                         human_duration(result.training_seconds),
                                         result.training_seconds, result.total_seconds));
   rows.add("images/s", fmt::format("{:.1f}", result.images_per_second));
-  rows.add("memory", human_bytes(result.peak_rss_bytes) + ", of the rank with most");
+  rows.add("memory", memory_text(result));
 }
 
 void add_checkpoint_rows(EntryRows& rows, const RunRecord& run,

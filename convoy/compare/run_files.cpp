@@ -73,6 +73,9 @@ void read_usage(const JsonObject& summary, RunResult& result) {
   for (const std::uint64_t bytes : list_in(summary, "peak_rss_bytes", "")) {
     result.peak_rss_bytes = std::max(result.peak_rss_bytes, bytes);
   }
+  if (summary.contains("planned_memory") && !summary.field("planned_memory").is_null()) {
+    result.planned_bytes = summary.object("planned_memory").whole("bytes");
+  }
 }
 
 /// Walks through the lines of metrics.jsonl.

@@ -66,6 +66,7 @@ struct RunResult {
   double step_ms = 0;                              // the mean, without the first step
   std::uint64_t bytes_sent = 0;                    // of all ranks together
   std::uint64_t peak_rss_bytes = 0;                // of the rank that took most
+  std::uint64_t planned_bytes = 0;                 // of the first rank; 0: unknown
   std::optional<RunScore> train{}, test{};         // of the last epoch; at the end
   int exit_code = 0;
   std::string exit_reason{};

@@ -5,19 +5,44 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
-#include "convoy/base/range.h"
 
 namespace convoy {
 
 SlotId ArenaPlan::reserve(std::size_t bytes, Lifetime lifetime) {
   check(lifetime.first <= lifetime.last, "a slot lives at least for a moment");
-  slots_.push_back({round_up(bytes, kCacheLine), lifetime});
+  slots_.push_back({round_up(bytes, kCacheLine), {lifetime}});
   return SlotId{slots_.size() - 1};
 }
 
 void ArenaPlan::extend(SlotId slot, int moment) {
-  Lifetime& lifetime = slots_.at(static_cast<std::size_t>(slot)).lifetime;
+  Lifetime& lifetime = slots_.at(static_cast<std::size_t>(slot)).lifetimes.back();
   lifetime.last = std::max(lifetime.last, moment);
+}
+
+void ArenaPlan::revive(SlotId slot, Lifetime lifetime) {
+  std::vector<Lifetime>& lifetimes = slots_.at(static_cast<std::size_t>(slot)).lifetimes;
+  check(lifetimes.back().last < lifetime.first, "a slot lives once more afterwards");
+  lifetimes.push_back(lifetime);
+}
+
+void ArenaPlan::repeat(Range slots, int moment, int again) {
+  for (std::size_t i = slots.begin; i < slots.end; ++i) {
+    std::vector<Lifetime>& lifetimes = slots_.at(i).lifetimes;
+    Lifetime& first = lifetimes.front();
+    if (moment < first.first || first.last < moment) continue;
+    const int last = std::max(first.last, again);
+    first.last = moment;
+    lifetimes.push_back({again, last});
+  }
+}
+
+bool ArenaPlan::meet(const Slot& a, const Slot& b) {
+  for (const Lifetime& one : a.lifetimes) {
+    for (const Lifetime& other : b.lifetimes) {
+      if (one.first <= other.last && other.first <= one.last) return true;
+    }
+  }
+  return false;
 }
 
 std::size_t ArenaPlan::lowest_free_offset(const Slot& slot,
@@ -25,9 +50,7 @@ std::size_t ArenaPlan::lowest_free_offset(const Slot& slot,
   // `placed` is ordered by offset: walk up until a gap is wide enough.
   std::size_t offset = 0;
   for (const Slot* other : placed) {
-    const bool meet = slot.lifetime.first <= other->lifetime.last &&
-                      other->lifetime.first <= slot.lifetime.last;
-    if (!meet) continue;
+    if (!meet(slot, *other)) continue;
     if (offset + slot.bytes <= other->offset) break;
     offset = std::max(offset, other->offset + other->bytes);
   }

@@ -9,6 +9,8 @@
 //   slot A   x x x x x .       A and B meet, B and C do not:
 //   slot B   . x x . . .       C may lie where B lay.
 //   slot C   . . . x x x
+//
+// A slot may live several times, at the same place, if its content is made anew.
 
 #pragma once
 
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "convoy/base/aligned.h"
+#include "convoy/base/range.h"
 
 namespace convoy {
 
@@ -33,8 +36,18 @@ class ArenaPlan {
  public:
   SlotId reserve(std::size_t bytes, Lifetime lifetime);
 
-  /// Makes a slot live until `moment` at least.
+  /// Makes a slot live until `moment` at least, the last time that it lives.
   void extend(SlotId slot, int moment);
+
+  /// Makes a slot live once more. Requires: after its other lifetimes.
+  void revive(SlotId slot, Lifetime lifetime);
+
+  /// What is written to these slots at `moment` is written again at `again`, so nothing
+  /// is kept in between. Slots that do not live at `moment` stay as they are.
+  void repeat(Range slots, int moment, int again);
+
+  /// The number of slots, which is the next one's number.
+  std::size_t size() const { return slots_.size(); }
 
   /// Places every slot, largest first, at the lowest offset that is free for its
   /// lifetime.
@@ -47,9 +60,11 @@ class ArenaPlan {
  private:
   struct Slot {
     std::size_t bytes;
-    Lifetime lifetime;
+    std::vector<Lifetime> lifetimes;
     std::size_t offset = 0;
   };
+
+  static bool meet(const Slot& a, const Slot& b);
 
   std::size_t lowest_free_offset(const Slot& slot,
                                  const std::vector<const Slot*>& placed) const;

@@ -6,6 +6,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/reduction_order.h"
+#include "convoy/fit/largest_batch.h"
 #include "convoy/ps_transport/server_range.h"
 
 namespace convoy {
@@ -15,6 +16,16 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
                              const MicrobatchPart& part, std::uint32_t order) {
   LoaderOptions options = loader_options(settings, work, part);
   options.worker = order;
+  return options;
+}
+
+RigOptions rig_options(const Settings& settings, const Workload& work,
+                       const WorkerPlace& place) {
+  RigOptions options{.threads = thread_count(settings)};
+  if (!place.job) return options;
+  const PlannedProcess own{ProcessKind::worker, place.worker};
+  options.recompute_units =
+      plan_run_memory(settings, work, *place.job, own).recompute_units;
   return options;
 }
 
@@ -39,7 +50,7 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
                                                     place.workers)
                     : std::nullopt),
       plan_(plan()),
-      rig_(work_, {.threads = thread_count(settings)}),
+      rig_(work_, rig_options(settings, work_, place)),
       delays_(make_delay(settings, place.worker, place.workers)),
       compute_timer_(nobody_, work_.layout.trained_segment_count(), delays_),
       loader_(work_.data.train, plan_.samples,

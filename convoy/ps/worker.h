@@ -8,7 +8,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
+#include "convoy/fit/job_shape.h"
 #include "convoy/loader/loader.h"
 #include "convoy/ps/worker_schedule.h"
 #include "convoy/ps_transport/worker_port.h"
@@ -22,6 +24,8 @@ namespace convoy {
 struct WorkerPlace {
   int worker = 0, workers = 1;
   int servers = 1;
+  /// If it is given, memory is planned, and what does not fit is refused.
+  std::optional<JobShape> job{};
 };
 
 class Worker {

@@ -8,6 +8,7 @@
 #include "convoy/ps/server_updates.h"
 #include "convoy/ps/worker.h"
 #include "convoy/ps_transport/server_addresses.h"
+#include "convoy/run/fitting_batch.h"
 #include "convoy/updates/local_updates.h"
 
 namespace convoy {
@@ -49,7 +50,8 @@ ExitCode join_as_worker(const Settings& settings, const JobPlacement& placement,
   return join_and_push(
       settings, placement, callbacks, [&](const Settings& own, Membership& job) {
         const StopRequest stop;
-        Worker worker(own, {placement.worker(), placement.workers(), placement.servers});
+        Worker worker(own, {placement.worker(), placement.workers(), placement.servers,
+                            job_shape(own, placement)});
         const std::vector<ServerAddress> servers = find_servers(
             job.store(), placement.servers, milliseconds_of(own.cluster.timeout));
         WorkerPort port(worker.port_options(servers, job.token()));
@@ -65,11 +67,17 @@ ExitCode join_and_train(const Settings& settings, const JobPlacement& placement,
   const bool by_others =
       placement.launcher_kind != LauncherKind::convoy && placement.rank == 0;
   if (by_others) view.log.launched(describe(placement));
-  if (placement.is_server()) return join_as_server(settings, placement, callbacks, view);
+  TrainingView planned = view;
+  planned.job = job_shape(settings, placement);
+  if (placement.servers > 0) refuse_unknown_batch(settings);
+  if (placement.is_server()) {
+    return join_as_server(settings, placement, callbacks, planned);
+  }
   if (placement.servers > 0) return join_as_worker(settings, placement, callbacks);
   return join_and_work(settings, placement, callbacks,
                        [&](const Settings& own, Comm& comm, Membership& job) {
-                         return run_training(own, comm, with_job_callbacks(job, view),
+                         return run_training(with_agreed_batch(own, placement, comm),
+                                             comm, with_job_callbacks(job, planned),
                                              make_local_updates);
                        });
 }

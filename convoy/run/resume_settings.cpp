@@ -38,6 +38,10 @@ void merge_run_config(const SettingArguments& arguments, const ResumeSource& sou
   over_the_run.warn = {};
   result.settings = over_the_run.resolve();
   const Settings before = SettingArguments{.run_config = config}.resolve();
+  // The largest batch was found when the run began.
+  if (result.settings.train.batch_size == 0) {
+    result.settings.train.batch_size = before.train.batch_size;
+  }
   const std::vector<SettingChange> changes = setting_changes(before, result.settings);
   refuse_other_bits(changes, result.settings);
   result.warnings.insert(result.warnings.end(), source.damaged.begin(),

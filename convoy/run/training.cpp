@@ -18,6 +18,7 @@
 #include "convoy/evaluate/evaluation_report.h"
 #include "convoy/monitor/progress.h"
 #include "convoy/ps/server_updates.h"
+#include "convoy/run/fitting_batch.h"
 #include "convoy/run/result_files.h"
 #include "convoy/run/uploads.h"
 #include "convoy/settings/setting_changes.h"
@@ -146,7 +147,7 @@ ExitCode train_as_first(const Settings& settings, Trainer& trainer,
 
 ExitCode run_training(const Settings& settings, Comm& comm, const TrainingView& view,
                       const UpdateSourceFactory& make_updates) {
-  Trainer trainer(settings, comm, make_updates);
+  Trainer trainer(settings, comm, make_updates, view.job);
   trainer.tell_steps_to(view.on_step);
   trainer.gather_kernel_sets();
   // From here on Ctrl-C ends the run cleanly; before, it ends the process.
@@ -168,8 +169,10 @@ std::string planned_job(Settings settings, const JobPlacement& placement) {
                    served ? placement.servers : placement.ranks);
   const UpdateSourceFactory make_updates =
       served ? server_updates({.workers = placement.workers()}) : make_local_updates;
-  return fmt::format("{}launch    {}\n", Trainer(settings, comm, make_updates).plan(),
-                     describe(placement));
+  return fmt::format(
+      "{}launch    {}\n",
+      Trainer(settings, comm, make_updates, job_shape(settings, placement)).plan(),
+      describe(placement));
 }
 
 }  // namespace convoy

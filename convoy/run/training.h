@@ -10,6 +10,7 @@
 
 #include "convoy/base/exit_code.h"
 #include "convoy/comm/comm.h"
+#include "convoy/fit/job_shape.h"
 #include "convoy/job/job_placement.h"
 #include "convoy/run/run_log.h"
 #include "convoy/settings/settings.h"
@@ -25,6 +26,7 @@ struct TrainingView {
   std::function<void(const std::filesystem::path&)> on_folder = nullptr;
   /// Called after each step with the number of completed steps.
   std::function<void(std::size_t)> on_step = nullptr;
+  JobShape job{};  // whose memory is planned
 };
 
 /// Trains. The first rank reports to the log; the others only get their progress from it.

@@ -32,6 +32,7 @@ CONVOY_CHOICE(PixelChoice, uint8, float32)
 CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate, imagenet, imagenet_crop)
 CONVOY_CHOICE(DecodeChoice, exact, fast)
 CONVOY_CHOICE(CorruptChoice, refuse, skip)
+CONVOY_CHOICE(RecomputeChoice, none, units, auto_)  // NOLINT: auto
 CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
 CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,
               plateau)

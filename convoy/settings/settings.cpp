@@ -30,7 +30,7 @@ std::string origin(const SettingOrigins& origins, const std::string& name) {
 // ---- rules that involve several settings
 
 void check_microbatches(const TrainSettings& train, const SettingOrigins& origins) {
-  if (train.microbatches <= train.batch_size) return;
+  if (train.microbatches <= train.batch_size || train.batch_size == 0) return;
   throw settings_error(
       {.where = origin(origins, "train.microbatches"),
        .found = fmt::format("{} micro-batches for a batch of {}", train.microbatches,

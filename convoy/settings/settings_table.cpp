@@ -13,6 +13,7 @@ constexpr double kLargest = 1e38;
 // ---- the rules of settings_table.inc
 
 Bounds from(double low) { return {.low = low}; }
+Bounds from_zero(std::string_view word) { return {.low = 0, .zero = word}; }
 Bounds from_to(double low, double high) { return {.low = low, .high = high}; }
 Bounds from_below(double low, double high) {
   return {.low = low, .high = high, .high_open = true};

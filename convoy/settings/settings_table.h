@@ -38,6 +38,7 @@ struct Bounds {
   double high = std::numeric_limits<double>::infinity();
   bool low_open = false;
   bool high_open = false;
+  std::string_view zero{};  // a word that stands for 0
 };
 
 using KnownList = std::vector<std::string> KnownNames::*;

@@ -228,7 +228,10 @@ const std::vector<std::string>* allowed_names(const Setting& setting,
 void assign(const Setting& setting, const SettingAssignment& assignment,
             const KnownNames& names, Settings& settings) {
   const Field field = setting.field(settings);
-  const std::string& value = assignment.value;
+  const auto* bounds = std::get_if<Bounds>(&setting.rule);
+  const bool is_word =
+      bounds && !bounds->zero.empty() && assignment.value == bounds->zero;
+  const std::string value = is_word ? "0" : assignment.value;
   const std::errc error =
       std::visit([&](auto place) { return read_into(value, place); }, field);
   if (error == std::errc{} && is_obeyed(setting, settings) &&
@@ -263,7 +266,10 @@ std::string expected_text(const Setting& setting, const KnownNames& names) {
   Settings defaults;
   const std::string type = type_text(setting.field(defaults));
   const auto* bounds = std::get_if<Bounds>(&setting.rule);
-  return bounds ? type + " " + range_text(*bounds) : type;
+  if (!bounds) return type;
+  const std::string or_word =
+      bounds->zero.empty() ? "" : fmt::format(", or {}", bounds->zero);
+  return type + " " + range_text(*bounds) + or_word;
 }
 
 std::size_t find_bad_utf8(std::string_view text) {

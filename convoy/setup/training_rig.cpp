@@ -23,7 +23,8 @@ TrainingRig::TrainingRig(const LaidOutModel& model, const RigOptions& options)
     : model_(model),
       team_(options.threads),
       values_(model.layout),
-      statistics_(model.statistics_layout) {
+      statistics_(model.statistics_layout),
+      recompute_units_(options.recompute_units) {
   if (!options.update) return;
   optimizer_ = make_optimizer(options.update->optimizer, model.layout,
                               options.update->parameters, team_);
@@ -41,6 +42,7 @@ void TrainingRig::plan_passes(const PassOptions& options) {
   network.most_samples =
       Microbatches::most_samples(options.batch_size, options.part.microbatches);
   network.statistics = &statistics_;
+  if (recompute_units_) network.recompute_units = *recompute_units_;
   network_.emplace(model_.model, model_.layout, network, team_);
   microbatches_.emplace(*network_, model_.layout, options.part, team_);
 }

@@ -54,6 +54,8 @@ struct UpdateRuleOptions {
 struct RigOptions {
   int threads = 1;
   std::optional<UpdateRuleOptions> update{};  // none: values are not updated here
+  /// As in NetworkOptions; none: as those of the passes say.
+  std::optional<std::size_t> recompute_units{};
 };
 
 /// How gradients are computed.
@@ -96,6 +98,7 @@ class TrainingRig {
   FlatBuffer values_, statistics_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<ClipNorm> clip_;
+  std::optional<std::size_t> recompute_units_;
   std::optional<Network> network_;
   std::optional<Microbatches> microbatches_;
 };

@@ -136,6 +136,8 @@ KernelSet kernel_set(const Settings& settings) {
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples) {
   return {.most_samples = most_samples,
           .label_smoothing = static_cast<float>(settings.train.label_smoothing),
+          .recompute_units =
+              settings.train.recompute == RecomputeChoice::units ? kAllUnits : 0,
           .kernels = kernel_set(settings),
           .winograd = winograd_mode(settings.network.winograd)};
 }
@@ -178,6 +180,7 @@ void check_ranks(const Settings& settings, int ranks) {
   // A worker of ps_async has its own batches and computes all of their micro-batches.
   const bool batch_is_shared = settings.strategy.name != StrategyChoice::ps_async;
   strategy_name(settings, ranks);
+  if (settings.train.batch_size == 0) return;  // the largest has one sample for each
   microbatch_count(settings, batch_is_shared ? ranks : 1);
 }
 

@@ -66,6 +66,12 @@ std::string schedule_lines(const TrainingParts& parts) {
       parts.schedule.at(0).rate, parts.schedule.at(parts.steps_planned() - 1).rate);
 }
 
+std::string units_text(const TrainingParts& parts, std::size_t recomputed) {
+  const std::size_t units = parts.work.layout.unit_count();
+  return recomputed >= units ? "all units"
+                             : fmt::format("{} of {} units", recomputed, units);
+}
+
 std::string memory_lines(const TrainingParts& parts) {
   const std::size_t buffer = parts.work.layout.size() * sizeof(float);
   const std::size_t slot = parts.work.layout.trained_size() * sizeof(float);
@@ -83,12 +89,26 @@ std::string memory_lines(const TrainingParts& parts) {
       human_bytes(data.train.images.memory_bytes() + data.test.images.memory_bytes()));
 }
 
+/// What else a process has, and the sum.
+std::string planned_lines(const TrainingParts& parts) {
+  if (!parts.memory) return "";
+  const auto& [plan, units, limit] = *parts.memory;
+  return fmt::format(
+      "          loader {}, exchange {}, checkpoint copies {}, process {}\n"
+      "          {} planned in all, at most {} {}{}\n",
+      human_bytes(plan.loader), human_bytes(plan.strategy.exchange),
+      human_bytes(plan.strategy.checkpoint), human_bytes(plan.process),
+      human_bytes(plan.total()), human_bytes(limit.bytes), limit.source,
+      units == 0 ? ""
+                 : "; activations of " + units_text(parts, units) + " are recomputed");
+}
+
 }  // namespace
 
 std::string run_plan(const TrainingParts& parts, const CheckpointState* restored) {
   return model_lines(parts) + (restored != nullptr ? resume_line(parts, *restored) : "") +
          data_line(parts) + parts.description().plan + kernels_line(parts.kernels) +
-         schedule_lines(parts) + memory_lines(parts);
+         schedule_lines(parts) + memory_lines(parts) + planned_lines(parts);
 }
 
 }  // namespace convoy

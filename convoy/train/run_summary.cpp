@@ -130,6 +130,17 @@ json RunSummary::seconds(const std::vector<RankTotals>& ranks, double total) con
           {"exposed_communication", ranks.front().exposed_seconds}};
 }
 
+/// What was planned for the first rank, part by part; null if nothing was.
+json planned_memory_of(const TrainingParts& parts) {
+  if (!parts.memory) return nullptr;
+  json object = {{"bytes", parts.memory->plan.total()},
+                 {"limit_bytes", parts.memory->limit.bytes}};
+  for (const auto& [name, bytes] : parts.memory->plan.parts()) {
+    object["parts"][std::string(name)] = bytes;
+  }
+  return object;
+}
+
 json RunSummary::step_ms() const {
   const StepTimes::Quantiles times = records_.step_times().quantiles();
   return {
@@ -181,6 +192,7 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"step_ms", step_ms()},
       {"communication", communication_of(ranks)},
       {"peak_rss_bytes", peak_rss_bytes_of(ranks)},
+      {"planned_memory", planned_memory_of(parts_)},
       {"rank_ms", rank_ms(ranks)},
       {"slowest", slowest_of(records_)},
       {"weights_sha256", ranks.front().weights()},

@@ -17,8 +17,9 @@ Trainer::Trainer(const Settings& settings, Comm& comm)
     : Trainer(settings, comm, make_local_updates) {}
 
 Trainer::Trainer(const Settings& settings, Comm& comm,
-                 const UpdateSourceFactory& make_updates)
-    : parts_(std::make_unique<TrainingParts>(settings, comm, make_updates)),
+                 const UpdateSourceFactory& make_updates,
+                 const std::optional<JobShape>& job)
+    : parts_(std::make_unique<TrainingParts>(settings, comm, make_updates, job)),
       saver_(std::make_unique<RunSaver>(*parts_)) {}
 
 Trainer::~Trainer() = default;

@@ -13,9 +13,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "convoy/fit/job_shape.h"
 #include "convoy/updates/update_source_factory.h"
 
 namespace convoy {
@@ -40,7 +42,9 @@ class Trainer {
   /// micro-batches, or from the source that the factory makes. Throws InputError for
   /// invalid settings.
   Trainer(const Settings& settings, Comm& comm);
-  Trainer(const Settings& settings, Comm& comm, const UpdateSourceFactory& make_updates);
+  /// If the job is given, its memory is planned: what does not fit is refused.
+  Trainer(const Settings& settings, Comm& comm, const UpdateSourceFactory& make_updates,
+          const std::optional<JobShape>& job = {});
   ~Trainer();
 
   /// Afterwards the plan says which rank uses which kernels. All ranks call it.

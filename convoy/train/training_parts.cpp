@@ -12,13 +12,32 @@
 #include "convoy/setup/whitening.h"
 
 namespace convoy {
+namespace {
+
+std::optional<RunMemory> planned_memory(const Settings& settings, const Workload& work,
+                                        const std::optional<JobShape>& job, int rank) {
+  if (!job) return {};
+  const ProcessKind kind = job->is_served() ? ProcessKind::server : ProcessKind::rank;
+  return plan_run_memory(settings, work, *job, {kind, rank});
+}
+
+RigOptions options_of(const Settings& settings, const Workload& work,
+                      const std::optional<RunMemory>& memory) {
+  RigOptions options = rig_options(settings, work.layout);
+  if (memory) options.recompute_units = memory->recompute_units;
+  return options;
+}
+
+}  // namespace
 
 TrainingParts::TrainingParts(const Settings& chosen, Comm& ranks,
-                             const UpdateSourceFactory& make_updates)
+                             const UpdateSourceFactory& make_updates,
+                             const std::optional<JobShape>& job)
     : settings(chosen),
       comm(ranks),
       work(load_training_workload(chosen)),
-      rig(work, rig_options(chosen, work.layout)),
+      memory(planned_memory(chosen, work, job, ranks.rank())),
+      rig(work, options_of(chosen, work, memory)),
       evaluator(work.model, work.layout, evaluation_options(chosen), rig.team()),
       updates(make_updates({settings, comm, work, rig})),
       schedule(schedule_options(chosen, steps_planned(), description().steps_per_epoch)),

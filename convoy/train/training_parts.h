@@ -14,6 +14,7 @@
 #include "convoy/checkpoint/policy_state.h"
 #include "convoy/comm/comm.h"
 #include "convoy/evaluate/evaluation.h"
+#include "convoy/fit/largest_batch.h"
 #include "convoy/network/kernels/kernel_sets.h"
 #include "convoy/optimizer/schedule.h"
 #include "convoy/settings/settings.h"
@@ -26,9 +27,11 @@
 namespace convoy {
 
 struct TrainingParts {
-  /// Borrows the comm. Throws InputError for invalid settings.
+  /// Borrows the comm. Throws InputError for invalid settings, and for a job that does
+  /// not fit into memory.
   TrainingParts(const Settings& settings, Comm& comm,
-                const UpdateSourceFactory& make_updates);
+                const UpdateSourceFactory& make_updates,
+                const std::optional<JobShape>& job = {});
 
   const UpdateDescription& description() const { return updates->description(); }
   std::size_t steps_planned() const;
@@ -52,6 +55,7 @@ struct TrainingParts {
   Settings settings;
   Comm& comm;
   Workload work;
+  std::optional<RunMemory> memory;  // of a job whose processes are known
   TrainingRig rig;
   Evaluator evaluator;
   std::unique_ptr<UpdateSource> updates;

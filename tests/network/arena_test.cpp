@@ -88,6 +88,35 @@ TEST(ArenaPlan, NeedsTwoBuffersForAChain) {
   EXPECT_EQ(plan.bytes(), 2048u);
 }
 
+TEST(ArenaPlan, LetsOthersUseASlotBetweenItsLifetimes) {
+  ArenaPlan plan;
+  const SlotId twice = plan.reserve(1024, {0, 1});
+  plan.revive(twice, {4, 5});
+  const SlotId between = plan.reserve(1024, {2, 3}), later = plan.reserve(1024, {5, 6});
+
+  plan.solve();
+
+  EXPECT_EQ(plan.offset(between), plan.offset(twice));
+  EXPECT_NE(plan.offset(later), plan.offset(twice));
+  EXPECT_EQ(plan.bytes(), 2048u);
+}
+
+TEST(ArenaPlan, KeepsNothingFromARunToItsRepetition) {
+  ArenaPlan plan;
+  const SlotId kept = plan.reserve(1024, {1, 9}), scratch = plan.reserve(1024, {1, 1}),
+               later = plan.reserve(1024, {9, 9});
+  plan.repeat({0, plan.size()}, /*moment=*/1, /*again=*/7);
+  const SlotId between = plan.reserve(3072, {2, 6}), then = plan.reserve(1024, {8, 8});
+
+  plan.solve();
+
+  EXPECT_EQ(plan.bytes(), 3072u);
+  EXPECT_EQ(plan.offset(between), 0u);
+  EXPECT_NE(plan.offset(kept), plan.offset(scratch));
+  EXPECT_NE(plan.offset(kept), plan.offset(later));
+  EXPECT_NE(plan.offset(kept), plan.offset(then));
+}
+
 TEST(ArenaPlan, SharesOneBufferAmongThoseThatDoNotMeet) {
   ArenaPlan plan;
   const SlotId early = plan.reserve(1024, {0, 1}), late = plan.reserve(512, {2, 3});

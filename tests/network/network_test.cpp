@@ -259,6 +259,42 @@ TEST(Network, ComputesCheapResultsAgainInsteadOfKeepingThem) {
   EXPECT_TRUE(std::ranges::equal(again.gradients.numbers(), kept.gradients.numbers()));
 }
 
+/// Units of several layers, all of the same size.
+Model model_with_blocks() {
+  Model model("blocks", {8, 6, 6});
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+    model.begin_block();
+    for (const char* layer : {".0", ".1", ".2"}) {
+      model.add(Convolution{.name = std::string(name) + layer, .channels = 8});
+      model.add(Gelu{});
+    }
+    model.end_block();
+  }
+  model.add(Linear{"last", 10});
+  return model;
+}
+
+TEST(Network, KeepsOnlyWhatOtherUnitsReadIfUnitsAreRecomputed) {
+  Trial kept(model_with_blocks(), 70, {.most_samples = 70});
+  Trial half(model_with_blocks(), 70, {.most_samples = 70, .recompute_units = 3});
+  Trial again(model_with_blocks(), 70,
+              {.most_samples = 70, .recompute_units = kAllUnits});
+  EventRecorder recorder;
+  for (Trial* trial : {&kept, &half, &again}) {
+    recorder.events.clear();
+    trial->forward(recorder);
+    trial->backward(recorder);
+    EXPECT_EQ(in_layout_order(recorder.events),
+              pass_events(trial->layout, /*with_gradients=*/true));
+  }
+
+  EXPECT_LT(again.network.arena_bytes(), kept.network.arena_bytes() * 6 / 10);
+  EXPECT_LT(half.network.arena_bytes(), kept.network.arena_bytes());
+  EXPECT_GT(half.network.arena_bytes(), again.network.arena_bytes());
+  EXPECT_TRUE(std::ranges::equal(again.gradients.numbers(), kept.gradients.numbers()));
+  EXPECT_TRUE(std::ranges::equal(half.gradients.numbers(), kept.gradients.numbers()));
+}
+
 TEST(NetworkDeathTest, RefusesMoreSamplesThanPlanned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Trial trial(odd_model(), 5, {.most_samples = 4});

@@ -28,6 +28,16 @@ TEST_P(TrainingOf, DoesNotDependOnThreadsInMicrobatchesEither) {
   EXPECT_EQ(train({.model = GetParam(), .microbatches = 3, .threads = 2}), alone);
 }
 
+TEST_P(TrainingOf, DoesNotDependOnWhatIsRecomputed) {
+  const std::string kept = train({.model = GetParam()});
+
+  for (const int threads : {1, 2}) {
+    const Training again = {
+        .model = GetParam(), .threads = threads, .recompute_units = kAllUnits};
+    EXPECT_EQ(train(again), kept) << threads << " threads";
+  }
+}
+
 TEST_P(TrainingOf, EndsAtTheSamePlaceTwiceAndElsewhereForAnotherSeed) {
   const Training run = {.model = GetParam(), .threads = 2};
   Training other = run;

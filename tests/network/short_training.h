@@ -23,6 +23,7 @@ struct Training {
   int threads = 1;
   std::uint64_t seed = 1;
   KernelSet kernels = best_kernel_set();
+  std::size_t recompute_units = 0;
 };
 
 /// made_up_values(), kept until another model or seed is asked for: to draw those of a
@@ -58,6 +59,7 @@ inline std::string train(const Training& run) {
   Network network(
       model, layout,
       {.most_samples = Microbatches::most_samples(run.batch, run.microbatches),
+       .recompute_units = run.recompute_units,
        .kernels = run.kernels},
       team);
   Microbatches microbatches(network, layout, all_microbatches(run.microbatches), team);

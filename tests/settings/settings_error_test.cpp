@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"train.epochs=1e3", "a whole number from 1"},
         BadValue{"train.epochs=0x10", "a whole number from 1"},
         BadValue{"train.epochs=true", "a whole number from 1"},
-        BadValue{"train.batch_size=0", "a whole number from 1"},
+        BadValue{"train.batch_size=-1", "a whole number from 0, or max"},
         BadValue{"train.log_every=0", "a whole number from 1"},
         BadValue{"train.microbatches=-1", "a whole number from 0 to 65535"},
         BadValue{"train.seed=-1", "a whole number from 0"},
