@@ -97,7 +97,7 @@ void ImageResizer::resize_rows(const Box& place, const AxisFilter& across,
   const std::uint8_t* last = image_.row(place.top + place.height - 1);
   std::vector<std::uint8_t> copy(last, last + image_.row_bytes());
   copy.push_back(0);
-  resize_row(&copy[static_cast<std::size_t>(3 * place.left)], across, columns,
+  resize_row(&copy[3 * static_cast<std::size_t>(place.left)], across, columns,
              &rows_[rows_.size() - row_bytes]);
 }
 
