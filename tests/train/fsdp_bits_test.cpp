@@ -16,7 +16,7 @@
 namespace convoy {
 namespace {
 
-struct Case {
+struct FsdpRun {
   std::string model;
   ShardChoice shard;
   int ranks;
@@ -27,7 +27,7 @@ struct Case {
 
 /// One epoch of three steps, the last of them shorter. The averages have running
 /// statistics of their own.
-Settings settings_of(const Case& run) {
+Settings fsdp_settings(const FsdpRun& run) {
   Settings settings =
       small_settings(2 * run.microbatches + 3, 9, run.microbatches + 1, 1);
   settings.model.name = run.model;
@@ -45,23 +45,23 @@ Settings settings_of(const Case& run) {
   return settings;
 }
 
-Outcome train(Settings settings, StrategyChoice strategy, Comm& comm) {
+Outcome train_fsdp(Settings settings, StrategyChoice strategy, Comm& comm) {
   const StopRequest stop;
   settings.strategy.name = strategy;
   return Trainer(settings, comm).train(nullptr, nullptr, stop, "");
 }
 
-class FsdpEndsAtTheSameBits : public testing::TestWithParam<Case> {};
+class FsdpEndsAtTheSameBits : public testing::TestWithParam<FsdpRun> {};
 
 TEST_P(FsdpEndsAtTheSameBits, AsOneRankAlone) {
-  const Settings settings = settings_of(GetParam());
+  const Settings settings = fsdp_settings(GetParam());
   AloneComm alone;
-  const Outcome expected = train(settings, StrategyChoice::single, alone);
+  const Outcome expected = train_fsdp(settings, StrategyChoice::single, alone);
 
   run_ranks(
       GetParam().ranks,
       [&](Comm& comm) {
-        const Outcome found = train(settings, StrategyChoice::fsdp, comm);
+        const Outcome found = train_fsdp(settings, StrategyChoice::fsdp, comm);
         EXPECT_EQ(found.weights_sha256, expected.weights_sha256);
         EXPECT_EQ(found.train.loss, expected.train.loss);
         EXPECT_EQ(found.test->sum.loss, expected.test->sum.loss);
@@ -69,8 +69,8 @@ TEST_P(FsdpEndsAtTheSameBits, AsOneRankAlone) {
       Transport::shared);
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<FsdpRun> all_fsdp_runs() {
+  std::vector<FsdpRun> cases;
   int number = 0;
   const std::pair<const char*, const char*> models[] = {
       {"vgg11", "layers.[0-5].*,*.bias"},
@@ -99,9 +99,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_cases()),
-                         [](const testing::TestParamInfo<Case>& info) {
-                           const Case& run = info.param;
+INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_fsdp_runs()),
+                         [](const testing::TestParamInfo<FsdpRun>& info) {
+                           const FsdpRun& run = info.param;
                            return fmt::format("{}_{}_Ranks{}_Microbatches{}{}", run.model,
                                               choice_name(run.shard), run.ranks,
                                               run.microbatches,
@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_cas
 
 /// Every unit has memory while it is used, and only then.
 TEST(FsdpMemoryOfARun, IsThatOfTheOwnPartBetweenSteps) {
-  const Case run = {"vgg11", ShardChoice::all, 4, 4};
-  Settings settings = settings_of(run);
+  const FsdpRun run = {"vgg11", ShardChoice::all, 4, 4};
+  Settings settings = fsdp_settings(run);
   settings.train.ema = 0;
   settings.strategy.name = StrategyChoice::fsdp;
   run_ranks(
