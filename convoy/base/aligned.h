@@ -12,7 +12,7 @@
 #include <span>
 #include <type_traits>
 
-#include "convoy/base/memory.h"
+#include "convoy/base/large_pages.h"
 
 namespace convoy {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-#include "convoy/base/memory.h"
+#include "convoy/base/large_pages.h"
 
 namespace convoy {
 namespace {

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/memory.h"
 #include "convoy/base/random.h"
 #include "convoy/models/models.h"
 #include "convoy/optimizer/optimizer_step.h"
 #include "convoy/setup/training_rig.h"
 #include "convoy/setup/workload.h"
 #include "convoy/system/fma_probe.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "convoy/base/memory.h"
 #include "convoy/base/text.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 

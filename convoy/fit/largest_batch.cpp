@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "convoy/base/error.h"
-#include "convoy/base/memory.h"
 #include "convoy/base/text.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 namespace {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
-#include "convoy/base/memory.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/setup/setting_arguments.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 namespace {

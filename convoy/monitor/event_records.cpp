@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "convoy/base/memory.h"
 #include "convoy/monitor/model_graph.h"
 #include "convoy/monitor/run_hparams.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 

@@ -7,9 +7,9 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
-#include "convoy/base/memory.h"
 #include "convoy/base/text.h"
 #include "convoy/network/add_to.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 namespace {

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "convoy/base/memory.h"
 #include "convoy/base/version.h"
 #include "convoy/data/dataset.h"
-#include "convoy/data/dataset.h"
+#include "convoy/system/memory.h"
 #include "convoy/train/training_parts.h"
 #include "convoy/train/whole_units.h"
 

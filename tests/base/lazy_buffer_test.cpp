@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "convoy/base/memory.h"
+#include "convoy/system/memory.h"
 
 namespace convoy {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/base/control_group.h"
+#include "convoy/system/control_group.h"
 
 #include <gtest/gtest.h>
 

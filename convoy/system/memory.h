@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace convoy {
@@ -16,11 +15,6 @@ std::uint64_t available_memory_bytes();
 /// Bytes that all processes together may have: the machine's, or what the control groups
 /// of this process allow if that is less.
 std::uint64_t machine_memory_bytes();
-
-/// Asks the system for huge pages for memory that is aligned to them, so that passes over
-/// large buffers cause fewer TLB misses. If there are none, nothing else changes.
-void prefer_large_pages(void* memory, std::size_t bytes);
-inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
 /// The resident memory of this process; 0 if the system does not say.
 std::uint64_t resident_memory_bytes();

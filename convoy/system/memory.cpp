@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/base/memory.h"
+#include "convoy/system/memory.h"
 
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "convoy/base/control_group.h"
+#include "convoy/system/control_group.h"
 
 namespace convoy {
 namespace {
@@ -39,13 +38,6 @@ std::uint64_t available_memory_bytes() {
 
 std::uint64_t machine_memory_bytes() {
   return std::min(read_kibibytes("MemTotal:"), group_memory().limit);
-}
-
-void prefer_large_pages([[maybe_unused]] void* memory,
-                        [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
 }
 
 std::uint64_t resident_memory_bytes() {
