@@ -230,8 +230,8 @@ TEST_P(MicrobatchesOf, InTwoPartsAddUpToTheBitsOfTheWhole) {
                              part.samples_of(own.end - 1, kSamples).end};
       parts.push_back(
           std::make_unique<Microbatches>(trial.network, trial.layout, part, trial.team));
-      parts.back()->run({trial.batch.samples().part(samples), kSamples},
-                        trial.values, kBatchKey, trial.nobody);
+      parts.back()->run({trial.batch.samples().part(samples), kSamples}, trial.values,
+                        kBatchKey, trial.nobody);
       for (const LossSum& microbatch : parts.back()->losses()) loss += microbatch;
       const std::vector<Range> subtrees = whole_subtrees(microbatches, own);
       const std::vector<const float*> starts =

@@ -38,7 +38,8 @@ struct Rank {
         microbatches(network, work.layout, part, team),
         loader(work.data.train, work.samples.train, loader_options(settings, work, part)),
         async(comm),
-        source{loader, microbatches, {comm, async, order}, {settings.train.seed, 0}, nobody},
+        source{
+            loader, microbatches, {comm, async, order}, {settings.train.seed, 0}, nobody},
         values(work.layout),
         statistics(work.statistics_layout) {
     initialize(work.layout, settings.train.seed, values);
