@@ -105,7 +105,8 @@ TEST_P(FrozenPartsOf, NeedNoBackwardWhereNothingBeforeIsTrained) {
     if (event.find("forward") == std::string::npos) backward.push_back(event);
   }
   EXPECT_EQ(backward.front(), "before backward " + std::to_string(last));
-  EXPECT_EQ(backward.size(), 1 + head.layout.trained_segment_count());
+  EXPECT_EQ(backward.back(), "after backward " + std::to_string(last));
+  EXPECT_EQ(backward.size(), 2 + head.layout.trained_segment_count());
   for (const StageReport& report : head.network.reports()) {
     if (&report == &head.network.reports().back()) continue;
     EXPECT_EQ(report.backward_seconds, 0) << report.name;
