@@ -24,7 +24,7 @@ constexpr Files kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
 constexpr Files kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
 
 /// A larger limit is version 1's way to say that there is none.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 60;
 
 /// "max" is no number, and no limit.
 std::uint64_t read_number(const fs::path& path, std::uint64_t otherwise) {
@@ -51,7 +51,7 @@ std::uint64_t used_in(const fs::path& group, const Files& files) {
 
 void count_group(const fs::path& group, const Files& files, GroupMemory& memory) {
   const std::uint64_t limit = read_number(group / files.limit, kNoLimit);
-  if (limit > kMostBytes) return;
+  if (limit > kMostFileBytes) return;
   memory.limit = std::min(memory.limit, limit);
   memory.available =
       std::min(memory.available, limit - std::min(limit, used_in(group, files)));
