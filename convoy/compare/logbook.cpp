@@ -46,10 +46,10 @@ const RunEvaluation* best_validation(const RunRecord& run) {
 
 /// The mean over all rows of all ranks; nothing without rows.
 std::optional<double> mean_cpu_percent(const fs::path& path) {
-  const std::vector<ResourceRow> rows = read_resource_rows(path);
+  const std::vector<RecordedResources> rows = read_resource_rows(path);
   if (rows.empty()) return {};
   double sum = 0;
-  for (const ResourceRow& row : rows) sum += row.cpu_percent;
+  for (const RecordedResources& row : rows) sum += row.cpu_percent;
   return sum / static_cast<double>(rows.size());
 }
 

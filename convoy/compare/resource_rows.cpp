@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostResourceBytes = std::size_t{1} << 28;
 
-std::optional<ResourceRow> row_of(std::string_view line) {
+std::optional<RecordedResources> row_of(std::string_view line) {
   std::array<double, 8> numbers{};
   for (double& number : numbers) {
     const char* const end = line.data() + line.size();
@@ -25,14 +25,14 @@ std::optional<ResourceRow> row_of(std::string_view line) {
     if (!line.empty() && line.front() == ',') line.remove_prefix(1);
   }
   const auto [time, rank, user, system, resident, peak, sent, received] = numbers;
-  return ResourceRow{time, rank, user + system, resident, sent, received};
+  return RecordedResources{time, rank, user + system, resident, sent, received};
 }
 
 }  // namespace
 
-std::vector<ResourceRow> read_resource_rows(const std::filesystem::path& path) try {
+std::vector<RecordedResources> read_resource_rows(const std::filesystem::path& path) try {
   const std::string text = read_text(path, kMostResourceBytes);
-  std::vector<ResourceRow> rows;
+  std::vector<RecordedResources> rows;
   std::string_view rest = text;
   for (std::size_t end = 0; (end = rest.find('\n')) != rest.npos;) {
     if (const auto row = row_of(rest.substr(0, end))) rows.push_back(*row);

@@ -9,7 +9,7 @@
 
 namespace convoy {
 
-struct ResourceRow {
+struct RecordedResources {
   double time = 0;         // seconds since 1970
   double rank = 0;         // as it stands in the file, which is foreign: any number
   double cpu_percent = 0;  // of one core, in user and in system mode
@@ -19,6 +19,6 @@ struct ResourceRow {
 
 /// The rows that have all these numbers, in the order of the file. None if the file is
 /// not there or cannot be read.
-std::vector<ResourceRow> read_resource_rows(const std::filesystem::path& path);
+std::vector<RecordedResources> read_resource_rows(const std::filesystem::path& path);
 
 }  // namespace convoy

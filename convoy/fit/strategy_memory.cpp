@@ -9,6 +9,7 @@
 #include "convoy/comm/reduction_order.h"
 #include "convoy/comm/shared_segment.h"
 #include "convoy/params/reduction_tree.h"
+#include "convoy/setup/workload.h"
 #include "convoy/strategy/fsdp_memory.h"
 
 namespace convoy {

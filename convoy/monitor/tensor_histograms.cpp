@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace convoy {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 struct Extent {
-  double least = INFINITY, most = -INFINITY;
+  double least = kInfinity, most = -kInfinity;
 };
 
 Extent extent_of(std::span<const float> numbers) {

@@ -14,7 +14,7 @@ class ResourceReader {
  public:
   explicit ResourceReader(RunCurves& curves) : curves_(curves) {}
 
-  void take(const ResourceRow& row) {
+  void take(const RecordedResources& row) {
     if (!(row.rank >= 0 && row.rank < static_cast<double>(kMostRanks))) return;
     const auto rank = static_cast<std::size_t>(row.rank);
     if (!begin_) begin_ = row.time;
@@ -27,10 +27,10 @@ class ResourceReader {
 
  private:
   /// Counters begin again at zero when a run is resumed.
-  void add_rates(std::size_t rank, const ResourceRow& row) {
+  void add_rates(std::size_t rank, const RecordedResources& row) {
     const auto found = before_.find(rank);
     if (found == before_.end()) return;
-    const ResourceRow& before = found->second;
+    const RecordedResources& before = found->second;
     const double passed = row.time - before.time,
                  sent = row.sent_bytes - before.sent_bytes,
                  received = row.received_bytes - before.received_bytes;
@@ -42,14 +42,14 @@ class ResourceReader {
 
   RunCurves& curves_;
   std::optional<double> begin_;
-  std::map<std::size_t, ResourceRow> before_;  // by rank
+  std::map<std::size_t, RecordedResources> before_;  // by rank
 };
 
 }  // namespace
 
 void read_resource_curves(const std::filesystem::path& path, RunCurves& curves) {
   ResourceReader reader(curves);
-  for (const ResourceRow& row : read_resource_rows(path)) reader.take(row);
+  for (const RecordedResources& row : read_resource_rows(path)) reader.take(row);
 }
 
 }  // namespace convoy

@@ -27,8 +27,9 @@ class TwoHosts : public ProgramTest {
                       {.program = CONVOY_SOURCE_DIR "/tests/two_hosts.sh"});
   }
 
-  /// One of the nodes, each with two ranks.
-  std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more) const {
+  /// One of the nodes, each with two ranks, in a folder.
+  std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more,
+                                       const fs::path& folder) const {
     const std::string number = std::to_string(node);
     ProcessOptions options;
     options.program = "/usr/sbin/ip";
@@ -46,7 +47,10 @@ class TwoHosts : public ProgramTest {
                                  "29511",
                                  "train.microbatches=4"};
     return std::make_unique<ConvoyProcess>(
-        words + small_training("hosts", placement + more), here(), options);
+        words + small_training("hosts", placement + more), folder, options);
+  }
+  std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more) const {
+    return start(node, more, here());
   }
 
  private:
@@ -64,15 +68,17 @@ TEST_F(TwoHosts, EndAtTheSameBitsAsOneProcess) {
             weights_of(train("alone", {"train.microbatches=4"})));
 }
 
-/// Only the first rank writes: no common folder is needed.
-TEST_F(TwoHosts, EndAtTheSameBitsWithFsdp) {
+TEST_F(TwoHosts, EndAtTheSameBitsWithFsdpWithoutACommonFolder) {
   const Arguments more = {"strategy=fsdp", "checkpoint.every_steps=2"};
-  const auto first = start(0, more), second = start(1, more);
+  fs::create_directory(here() / "other");
+  const auto first = start(0, more), second = start(1, more, here() / "other");
 
   const CommandResult one = first->wait(), other = second->wait();
 
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_FALSE(fs::exists(here() / "other" / "runs" / "hosts" / "checkpoints"))
+      << "the first rank writes alone";
   EXPECT_EQ(weights_of(here() / "runs" / "hosts"),
             weights_of(train("alone", {"train.microbatches=4"})));
 }
