@@ -93,6 +93,11 @@ void AsyncComm::wait(Ticket ticket) {
 
 void AsyncComm::wait_all() { wait({started_}); }
 
+void AsyncComm::drain() noexcept {
+  std::unique_lock lock(mutex_);
+  finished_one_.wait(lock, [&] { return finished_ == started_; });
+}
+
 double AsyncComm::exposed_seconds() const {
   const std::lock_guard lock(mutex_);
   return exposed_seconds_;

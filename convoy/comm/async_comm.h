@@ -56,6 +56,9 @@ class AsyncComm {
   void wait(Ticket ticket);
   /// Waits for all started operations.
   void wait_all();
+  /// As wait_all(), but throws nothing: for owners of what operations borrow, before they
+  /// end.
+  void drain() noexcept;
 
   /// How long callers have waited: communication that computation did not hide. The time
   /// inside operations is in the Comm's traffic.

@@ -33,6 +33,9 @@ class GatheredUnits final : public PassListener {
   /// Borrows layout and comm, and what the store borrows, for as long as it lives.
   GatheredUnits(const Layout& layout, ParameterStore store, AsyncComm& comm,
                 const GatherOptions& options);
+  ~GatheredUnits() override { comm_.drain(); }
+  GatheredUnits(const GatheredUnits&) = delete;
+  GatheredUnits& operator=(const GatheredUnits&) = delete;
 
   void begin_microbatch(const MicrobatchPass& pass) override { pass_ = pass; }
   void before_forward(UnitId unit) override;

@@ -22,7 +22,8 @@ UnitGradients::UnitGradients(const Replica& replica, const Peers& peers,
   }
   for (std::size_t u = 0; u < layout.unit_count(); ++u) {
     const UnitId id{u};
-    Unit& unit = units_.emplace_back(layout.unit(id), plan.part(id, peers.comm.rank()));
+    units_.push_back({layout.unit(id), plan.part(id, peers.comm.rank())});
+    Unit& unit = units_.back();
     for (const Range& range : layout.trained_in(unit.range)) {
       unit.pieces.push_back({{replica.gradients, range}, plan.parts_in(id, range)});
       if (!is_in_turn_) continue;

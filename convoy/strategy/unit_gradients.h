@@ -30,6 +30,9 @@ class UnitGradients {
  public:
   /// Borrows what replica and peers borrow, and the plan, for as long as it lives.
   UnitGradients(const Replica& replica, const Peers& peers, const ShardPlan& plan);
+  ~UnitGradients() { peers_.background.drain(); }
+  UnitGradients(const UnitGradients&) = delete;
+  UnitGradients& operator=(const UnitGradients&) = delete;
 
   void begin_microbatch(const MicrobatchPass& pass);
   /// Afterwards the unit's gradients may be written.
