@@ -69,34 +69,36 @@ TEST_P(FsdpEndsAtTheSameBits, AsOneRankAlone) {
       Transport::shared);
 }
 
+/// Every level with the small model on several numbers of ranks; with the larger ones
+/// each level once, and what is divided most with one and with several micro-batches per
+/// rank.
 std::vector<FsdpRun> all_fsdp_runs() {
-  std::vector<FsdpRun> cases;
-  int number = 0;
-  const std::pair<const char*, const char*> models[] = {
-      {"vgg11", "layers.[0-5].*,*.bias"},
-      {"resnet18_cifar", "conv1.*,*.bias"},
-      {"vit_cifar", "patch_embed.*,*.bias"}};
-  for (const auto& [model, freeze] : models) {
-    for (const ShardChoice shard :
-         {ShardChoice::optimizer, ShardChoice::gradients, ShardChoice::all}) {
-      const int ranks = 2 + number++ % 3;
-      cases.push_back({model, shard, ranks, ranks});
-      cases.push_back({model, shard, ranks, 2 * ranks + 1});
+  constexpr ShardChoice kLevels[] = {ShardChoice::optimizer, ShardChoice::gradients,
+                                     ShardChoice::all};
+  std::vector<FsdpRun> runs;
+  for (const ShardChoice shard : kLevels) {
+    for (const auto& [ranks, microbatches] :
+         {std::pair{1, 3}, {2, 2}, {3, 7}, {4, 4}, {8, 8}, {8, 11}}) {
+      runs.push_back({"vit_cifar", shard, ranks, microbatches});
     }
-    cases.push_back({.model = model,
-                     .shard = ShardChoice::all,
-                     .ranks = 2,
-                     .microbatches = 4,
-                     .keeps_values = true,
-                     .freeze = freeze});
   }
-  for (const ShardChoice shard :
-       {ShardChoice::optimizer, ShardChoice::gradients, ShardChoice::all}) {
-    cases.push_back({"vit_cifar", shard, 8, 8});
-    cases.push_back({"vit_cifar", shard, 8, 11});
-    cases.push_back({"vit_cifar", shard, 1, 3});
+  for (const char* model : {"vgg11", "resnet18_cifar"}) {
+    runs.push_back({model, ShardChoice::optimizer, 2, 5});
+    runs.push_back({model, ShardChoice::gradients, 3, 4});
+    runs.push_back({model, ShardChoice::all, 2, 2});
+    runs.push_back({model, ShardChoice::all, 3, 4});
   }
-  return cases;
+  const std::pair<const char*, const char*> frozen[] = {
+      {"vgg11", "layers.[0-5].*,*.bias"}, {"vit_cifar", "patch_embed.*,*.bias"}};
+  for (const auto& [model, freeze] : frozen) {
+    runs.push_back({.model = model,
+                    .shard = ShardChoice::all,
+                    .ranks = 2,
+                    .microbatches = 4,
+                    .keeps_values = true,
+                    .freeze = freeze});
+  }
+  return runs;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_fsdp_runs()),
