@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "convoy/acquire/archive.h"
-#include "convoy/acquire/download.h"
 #include "convoy/acquire/npm.h"
 #include "convoy/base/error.h"
 #include "convoy/base/printable.h"
@@ -16,6 +15,7 @@
 #include "convoy/data/checks.h"
 #include "convoy/data/gzip.h"
 #include "convoy/data/locate.h"
+#include "convoy/http/download.h"
 #include "convoy/system/file.h"
 
 namespace convoy {

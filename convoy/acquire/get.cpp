@@ -130,7 +130,7 @@ void lock(FolderLock& lock, const GetOptions& options, const std::string& name) 
 }
 
 void refuse_folder(const DataSource& source) {
-  if (!source.is_folder) return;
+  if (!source.is_of_files()) return;
   throw InputError(InputKind::usage,
                    {.where = "convoy data get",
                     .found = source.name,

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -111,6 +112,42 @@ bool S3Client::get_file(const S3Location& object, const std::filesystem::path& p
   }
   file->commit();
   return true;
+}
+
+std::optional<S3Mark> S3Client::mark(const S3Location& object) {
+  try {
+    const S3Answer answer =
+        transport_.perform({.object = object, .range = "0-0"},
+                           Deadline(transport_.options().operation_seconds));
+    if (answer.total) return S3Mark{*answer.total, answer.etag};
+  } catch (const S3Error& error) {
+    if (error.code() != "NoSuchKey") throw;
+    return std::nullopt;
+  }
+  throw strange_answer(object, "an object of unknown size");
+}
+
+void S3Client::get_part(const S3Location& object, const S3Mark& mark,
+                        std::uint64_t offset, std::span<std::byte> bytes) {
+  std::size_t arrived = 0;
+  S3Request request{.object = object,
+                    .range = fmt::format("{}-{}", offset, offset + bytes.size() - 1)};
+  request.begin = [&] { arrived = 0; };
+  request.take = [&](std::span<const std::byte> piece) {
+    if (piece.size() > bytes.size() - arrived) {
+      throw strange_answer(object, "more bytes than were asked for");
+    }
+    std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(arrived));
+    arrived += piece.size();
+  };
+  const S3Answer answer =
+      transport_.perform(request, Deadline(transport_.options().operation_seconds));
+  if (answer.etag != mark.etag || answer.total != mark.bytes) {
+    throw strange_answer(object, "an object that has changed since it was opened");
+  }
+  if (arrived != bytes.size()) {
+    throw strange_answer(object, fmt::format("{} of {} bytes", arrived, bytes.size()));
+  }
 }
 
 void S3Client::remove(const S3Location& object) {

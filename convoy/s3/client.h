@@ -26,6 +26,12 @@
 
 namespace convoy {
 
+/// What a server says about an object: it is another one if one of these is another.
+struct S3Mark {
+  std::uint64_t bytes = 0;
+  std::string etag{};
+};
+
 /// One thread at a time may use it.
 class S3Client {
  public:
@@ -45,6 +51,14 @@ class S3Client {
   /// no such object. Refuses content of another size.
   bool get_file(const S3Location& object, const std::filesystem::path& path,
                 std::uint64_t bytes);
+
+  /// Returns nothing if there is no such object.
+  std::optional<S3Mark> mark(const S3Location& object);
+
+  /// Fills `bytes` from `offset` on. Throws S3Error also if the object is no longer what
+  /// the mark says. Requires: that range is within the object.
+  void get_part(const S3Location& object, const S3Mark& mark, std::uint64_t offset,
+                std::span<std::byte> bytes);
 
   void remove(const S3Location& object);
 

@@ -6,22 +6,22 @@
 
 #include "convoy/s3/exchange.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "convoy/base/base64.h"
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
+#include "convoy/base/text.h"
+#include "convoy/http/curl_handle.h"
 #include "convoy/s3/md5.h"
 
 namespace convoy {
 namespace {
 
 constexpr std::size_t kMostBodyBytes = 1 << 20;
+constexpr double kMostBytes = 1e15;  // of an object
 constexpr long kStallBytesPerSecond = 1024;
 constexpr long kLeaveToSendMilliseconds = 300;
 
@@ -122,6 +122,11 @@ void read_headers(CURL* curl, S3Answer& answer) {
   curl_off_t length = -1;
   curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   if (length >= 0) answer.length = static_cast<std::uint64_t>(length);
+  const std::string range = header(curl, "Content-Range");  // "bytes 0-511/146515"
+  const auto total = number_in(std::string_view(range).substr(range.rfind('/') + 1));
+  if (total && *total >= 0 && *total < kMostBytes) {
+    answer.total = static_cast<std::uint64_t>(*total);
+  }
   answer.etag = unquoted(header(curl, "ETag"));
   const std::string cipher = header(curl, "x-amz-server-side-encryption");
   answer.etag_is_md5 =
@@ -131,6 +136,9 @@ void read_headers(CURL* curl, S3Answer& answer) {
 }
 
 void set_method(CURL* curl, const S3Request& request, Headers& headers) {
+  if (!request.range.empty()) {
+    curl_easy_setopt(curl, CURLOPT_RANGE, request.range.c_str());
+  }
   headers.add("x-amz-content-sha256: " + sha256_hex(request.body));
   if (request.method == "HEAD") {
     curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
@@ -189,28 +197,14 @@ void set_transfer(CURL* curl, const std::string& url, Transfer& transfer) {
 
 }  // namespace
 
-struct S3Connection::Curl {
-  CURL* handle;
-
-  Curl() {
-    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-    check(started == CURLE_OK, "libcurl starts");
-    handle = curl_easy_init();
-    if (handle == nullptr) throw std::bad_alloc();
-  }
-  ~Curl() { curl_easy_cleanup(handle); }
-  Curl(const Curl&) = delete;
-  Curl& operator=(const Curl&) = delete;
-};
-
 S3Connection::S3Connection(S3Access access)
-    : access_(std::move(access)), curl_(std::make_unique<Curl>()) {}
+    : access_(std::move(access)), curl_(std::make_unique<CurlHandle>()) {}
 
 S3Connection::~S3Connection() = default;
 
 S3Answer S3Connection::exchange(const S3Request& request, const S3Options& options,
                                 double seconds) {
-  CURL* curl = curl_->handle;
+  CURL* curl = curl_->get();
   curl_easy_reset(curl);  // keeps connections
   Headers headers;
   Transfer transfer{.request = request, .cancel = options.cancel, .curl = curl};

@@ -20,9 +20,12 @@
 
 namespace convoy {
 
+class CurlHandle;
+
 struct S3Request {
   std::string method = "GET";
   S3Location object;
+  std::string range{};  // "0-511": only these bytes; empty: all
   std::string query{};  // encoded, sorted by name, each with its '=': "uploads="
   std::span<const std::byte> body{};
   std::string content_type = "application/octet-stream";
@@ -50,6 +53,7 @@ struct S3Answer {
   long status = 0;
   std::string body{};  // of an error, or content if there is no `take`; cut at 1 MiB
   std::optional<std::uint64_t> length{};  // of the content, as the server says
+  std::optional<std::uint64_t> total{};   // of the whole object, if a range was sent
   std::string etag{};                     // without quotes
   bool etag_is_md5 = true;                // false if the server encrypts with its own key
   std::string bucket_region{};
@@ -69,10 +73,8 @@ class S3Connection {
   S3Answer exchange(const S3Request& request, const S3Options& options, double seconds);
 
  private:
-  struct Curl;
-
   S3Access access_;
-  std::unique_ptr<Curl> curl_;
+  std::unique_ptr<CurlHandle> curl_;
 };
 
 }  // namespace convoy

@@ -5,13 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
-#include <vector>
 
 #include "convoy/base/error.h"
-#include "convoy/base/sha256.h"
 #include "convoy/system/file.h"
 
 namespace convoy {
@@ -37,15 +34,11 @@ void SourceFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
   }
 }
 
-std::string sha256_of(const SourceFile& file) {
-  Sha256 digest;
-  std::vector<std::byte> block;
-  for (std::uint64_t begin = 0; begin < file.size(); begin += block.size()) {
-    block.resize(std::min<std::uint64_t>(1 << 20, file.size() - begin));
-    file.read(begin, block);
-    digest.add(block);
-  }
-  return digest.hex();
+bool matches(const FileMark& mark, const SourceFile& file) {
+  return matches(mark, file.size(),
+                 [&](std::uint64_t offset, std::span<std::byte> bytes) {
+                   file.read(offset, bytes);
+                 });
 }
 
 }  // namespace convoy

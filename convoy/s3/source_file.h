@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
 
 #include "convoy/system/descriptor.h"
+#include "convoy/system/file_mark.h"
 
 namespace convoy {
 
@@ -32,7 +32,7 @@ class SourceFile {
   std::uint64_t size_ = 0;
 };
 
-/// SHA-256 of the whole file, in hexadecimal digits. Throws a storage error.
-std::string sha256_of(const SourceFile& file);
+/// Whether it is the marked file. Throws a storage error.
+bool matches(const FileMark& mark, const SourceFile& file);
 
 }  // namespace convoy

@@ -15,10 +15,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/acquire/http_server.h"
 #include "tests/base/expect_error.h"
 #include "tests/data/idx_files.h"
 #include "tests/data/user_environment.h"
+#include "tests/http/http_server.h"
 
 namespace convoy {
 namespace {

@@ -13,16 +13,22 @@
 #include <stdexcept>
 #include <string>
 
+#include "test_places.h"
+
 namespace convoy {
+
+/// Python's own server sends whole files only; that of range_server.py also parts.
+enum class HttpParts { none, ranges };
 
 class HttpServer {
  public:
   /// Returns once the server listens, at a port that was free.
-  explicit HttpServer(const std::filesystem::path& folder) {
+  explicit HttpServer(const std::filesystem::path& folder,
+                      HttpParts parts = HttpParts::none) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     child_ = ::fork();
-    if (child_ == 0) serve(folder, ends[1]);
+    if (child_ == 0) serve(folder, parts, ends[1]);
     ::close(ends[1]);
     url_ = "http://127.0.0.1:" + read_port(ends[0]);
     ::close(ends[0]);
@@ -37,9 +43,16 @@ class HttpServer {
   const std::string& url() const { return url_; }
 
  private:
-  [[noreturn]] static void serve(const std::filesystem::path& folder, int output) {
+  [[noreturn]] static void serve(const std::filesystem::path& folder, HttpParts parts,
+                                 int output) {
     ::dup2(output, STDOUT_FILENO);
     ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+    if (parts == HttpParts::ranges) {
+      ::execlp("python3", "python3", "-u",
+               CONVOY_SOURCE_DIR "/tests/http/range_server.py", folder.c_str(),
+               static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
     ::execlp("python3", "python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1",
              "--directory", folder.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
