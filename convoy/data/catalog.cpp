@@ -12,9 +12,12 @@
 #include "convoy/data/gzip.h"
 #include "convoy/data/idx.h"
 #include "convoy/data/matlab.h"
+#include "convoy/data/packed/packed_format.h"
 #include "convoy/data/png_sprites.h"
 #include "convoy/data/verify.h"
 #include "convoy/images/image_file.h"
+#include "convoy/system/cpu.h"
+#include "convoy/system/tasks/parallel_tasks.h"
 #include "convoy/system/user_cache.h"
 
 namespace convoy {
@@ -80,22 +83,33 @@ void refuse_other_dataset(const DataSource& source, const DataPlace& place) {
   }
 }
 
-DataPair open_folder(const DataOptions& options) {
+DataPair open_images(const DataSource& source, const DataOptions& options) {
   ImageFolderOptions images = options.images;
   images.root = options.root;
   if (const fs::path cache = user_cache(); !cache.empty()) {
-    images.cache = cache / "convoy" / "imagefolder";
+    images.cache = cache / "convoy" / source.name;
   }
-  return open_image_folder(images);
+  if (source.store == ImageStore::packed) return open_packed(images);
+  if (source.store == ImageStore::folder) return open_image_folder(images);
+  TarOptions tar = options.tar;
+  tar.root = options.root;
+  return open_tar(tar, images);
 }
 
-/// Every file of a folder is decoded; pixels are not measured.
+DataPair verify_images(const DataSource& source, const DataOptions& options) {
+  DataPair data = open_images(source, options);
+  if (source.store == ImageStore::packed) verify_packed(options.root);
+  return data;
+}
+
+/// Every file is decoded; pixels are not measured.
 SplitCheck check_files(const Dataset& data) {
-  std::vector<std::byte> buffer;
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const std::span<const std::byte> content = data.files->contents->read(i, buffer);
-    decode_image(content, data.files->contents->name(i));
-  }
+  const auto threads = static_cast<std::size_t>(cpu_info().cores);
+  std::vector<std::vector<std::byte>> buffers(threads);
+  run_in_parallel(data.size(), threads, [&](std::size_t i, std::size_t thread) {
+    const EncodedImages& contents = *data.files->contents;
+    decode_image(contents.read(i, buffers[thread]), contents.name(i));
+  });
   return {.count = data.size(),
           .per_class = class_counts(data),
           .pixels = {},
@@ -126,14 +140,16 @@ DataPair load_place(const DataSource& source, const DataPlace& place) {
 
 DataPair load_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
-  if (source.is_folder) return open_folder(options);
+  if (source.is_of_files()) return open_images(source, options);
   if (source.forms.empty()) return make_synthetic(options.synthetic);
   return load_place(source, locate_data(source, options.root));
 }
 
 DataCheck check_data(const DataOptions& options) {
   const DataSource& source = find_source(options.name);
-  if (source.is_folder) return describe(open_folder(options), options.root);
+  if (source.is_of_files()) {
+    return describe(verify_images(source, options), options.root);
+  }
   if (source.forms.empty()) return describe(make_synthetic(options.synthetic), "");
   const DataPlace place = locate_data(source, options.root);
   const DataPair data = load_place(source, place);

@@ -15,6 +15,7 @@
 #include "convoy/data/source.h"
 #include "convoy/data/statistics.h"
 #include "convoy/data/synthetic.h"
+#include "convoy/data/tar/tar_images.h"
 
 namespace convoy {
 
@@ -23,7 +24,8 @@ struct DataOptions {
   std::filesystem::path
       root{};  // folder of the files; empty: searched for (see locate.h)
   SyntheticOptions synthetic{};  // for data=synthetic
-  ImageFolderOptions images{};   // for data=imagefolder; its root is `root`
+  ImageFolderOptions images{};   // for images that are files; its root is `root`
+  TarOptions tar{};              // for data=tar; its root is `root`
 };
 
 /// Loads a dataset.

@@ -131,6 +131,16 @@ std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
+Dataset read_idx_images(const std::filesystem::path& path,
+                        const std::vector<std::string>& classes) {
+  const IdxFile images(path, kImages);
+  return {.name = "",
+          .shape = {1, images.height(), images.width()},
+          .classes = classes,
+          .images = copy(images.body()),
+          .labels = std::vector<std::int32_t>(images.count())};
+}
+
 Dataset read_idx(const std::filesystem::path& images_path,
                  const std::filesystem::path& labels_path,
                  const std::vector<std::string>& classes) {

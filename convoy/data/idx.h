@@ -26,4 +26,9 @@ namespace convoy {
 Dataset read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
                  const std::vector<std::string>& classes);
 
+/// Reads images alone, whose labels are then all 0, without setting the name. Throws as
+/// read_idx().
+Dataset read_idx_images(const std::filesystem::path& images,
+                        const std::vector<std::string>& classes);
+
 }  // namespace convoy

@@ -90,7 +90,27 @@ DataSource image_folder() {
       .description = "JPEG and PNG files, train/CLASS/* and val/CLASS/*, as ImageNet's",
       .shape = {3, 224, 224},
       .how_to_get = "data.root=FOLDER",
-      .is_folder = true,
+      .store = ImageStore::folder,
+  };
+}
+
+DataSource tar_shards() {
+  return {
+      .name = "tar",
+      .description = "tar shards with KEY.jpg and KEY.cls, as WebDataset's",
+      .shape = {3, 224, 224},
+      .how_to_get = "data.train=train-{000..099}.tar data.val=val-{00..04}.tar",
+      .store = ImageStore::tar,
+  };
+}
+
+DataSource packed_file() {
+  return {
+      .name = "packed",
+      .description = "one file of images, made of another dataset",
+      .shape = {3, 224, 224},
+      .how_to_get = "convoy data pack --out FILE, then data.root=FILE",
+      .store = ImageStore::packed,
   };
 }
 
@@ -103,9 +123,9 @@ std::vector<DataFile> DataForm::files() const {
 }
 
 std::span<const DataSource> data_sources() {
-  static const std::vector<DataSource> sources{fashion_mnist(), mnist(), cifar10(),
-                                               cifar100(),      svhn(),  synthetic(),
-                                               image_folder()};
+  static const std::vector<DataSource> sources{
+      fashion_mnist(), mnist(),        cifar10(),    cifar100(),   svhn(),
+      synthetic(),     image_folder(), tar_shards(), packed_file()};
   return sources;
 }
 

@@ -45,6 +45,14 @@ struct SplitFacts {
   std::string sha256{};                 // see samples_digest()
 };
 
+/// Where the images are of a dataset whose images are decoded while they are used.
+enum class ImageStore {
+  none,    // they are in memory
+  folder,  // image_folder.h
+  tar,     // tar_images.h
+  packed   // packed_format.h
+};
+
 struct DataSource {
   std::string name{};
   std::string description{};
@@ -58,7 +66,9 @@ struct DataSource {
   std::string system_folder{};  // below the system's dataset folder; may be empty
   std::string npm_package{};    // that contains the files; may be empty
   std::string how_to_get{};     // a command, for messages
-  bool is_folder = false;       // of image files, one folder per class (image_folder.h)
+  ImageStore store = ImageStore::none;
+
+  bool is_of_files() const { return store != ImageStore::none; }
 };
 
 /// All datasets, the default one first.

@@ -30,6 +30,8 @@ ImageFile::ImageFile(std::span<const std::byte> file, const std::string& where) 
     file_.emplace<JpegFile>(content, where);
   } else if (starts_with(content, kPngStart)) {
     file_.emplace<PngRows>(content, where, PngKind::any);
+  } else if (is_raw_image(content)) {
+    file_.emplace<RawImage>(content, where);
   } else {
     refuse_image(where, content.empty() ? "an empty file"
                                         : "a file that is neither a JPEG nor a PNG");
@@ -38,6 +40,7 @@ ImageFile::ImageFile(std::span<const std::byte> file, const std::string& where) 
 
 ImageSize ImageFile::size() const {
   if (const auto* jpeg = std::get_if<JpegFile>(&file_)) return jpeg->size();
+  if (const auto* raw = std::get_if<RawImage>(&file_)) return raw->size();
   const auto& png = std::get<PngRows>(file_);
   return {static_cast<int>(png.width()), static_cast<int>(png.height())};
 }
@@ -56,7 +59,11 @@ Box ImageFile::read(const Box& box, int reduction, Image& image) {
   if (auto* jpeg = std::get_if<JpegFile>(&file_)) {
     return jpeg->read(box, reduction, image);
   }
-  check(reduction == 1, "a PNG is not reduced");
+  check(reduction == 1, "only a JPEG is reduced");
+  if (const auto* raw = std::get_if<RawImage>(&file_)) {
+    raw->read(box, image);
+    return whole(image.size);
+  }
   image.resize(size());
   std::get<PngRows>(file_).read_all(image.pixels);
   return box;

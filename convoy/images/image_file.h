@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ImageFile: reads an image whose format its first bytes tell: JPEG or PNG.
+// ImageFile: reads an image whose format its first bytes tell: JPEG, PNG, or raw pixels
+// (raw_image.h).
 
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "convoy/images/image.h"
 #include "convoy/images/jpeg_file.h"
 #include "convoy/images/png_rows.h"
+#include "convoy/images/raw_image.h"
 
 namespace convoy {
 
@@ -37,7 +39,7 @@ class ImageFile {
   Box read(const Box& box, int reduction, Image& image);
 
  private:
-  std::variant<std::monostate, JpegFile, PngRows> file_;
+  std::variant<std::monostate, JpegFile, PngRows, RawImage> file_;
 };
 
 /// A box of an image as one of the reduced image, with at least one pixel.

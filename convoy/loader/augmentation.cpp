@@ -25,8 +25,8 @@ View view_of(Augmentation augmentation, std::uint64_t seed, int epoch,
   const AugmentKey key = {seed, static_cast<std::uint32_t>(epoch), sample};
   const auto words = key.stream().block(kOfEpoch);
   if (is_of_files(augmentation)) {
-    return {.mirrored = augmentation == Augmentation::imagenet && coin(words[2]),
-            .cutout = key};
+    const bool may_flip = augmentation != Augmentation::imagenet_crop;
+    return {.mirrored = may_flip && coin(words[2]), .cutout = key};
   }
   const int padding = padding_of(augmentation);
   View view = {shift(words[0], padding), shift(words[1], padding), coin(words[2])};

@@ -22,13 +22,16 @@ enum class Augmentation {
   crop_flip,  // zero padding; random horizontal flip
   /// Reflection padding; flipped in every second epoch, even or odd at random per sample.
   crop_alternate,
-  imagenet,      // of files: random resized crop; random horizontal flip
-  imagenet_crop  // of files: random resized crop
+  imagenet,       // of files: random resized crop; random horizontal flip
+  imagenet_crop,  // of files: random resized crop
+  /// As imagenet, and the transforms of the loader's options (transforms/).
+  imagenet_strong
 };
 
 constexpr bool is_of_files(Augmentation augmentation) {
   return augmentation == Augmentation::imagenet ||
-         augmentation == Augmentation::imagenet_crop;
+         augmentation == Augmentation::imagenet_crop ||
+         augmentation == Augmentation::imagenet_strong;
 }
 
 /// Pixels of padding. Wider padding needs longer training.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "convoy/base/error.h"
+#include "convoy/loader/transforms/random_words.h"
 
 namespace convoy {
 namespace {
@@ -19,15 +20,6 @@ constexpr std::uint64_t kFirstAttempt = 2;
 
 /// As Python's round(): of two nearest numbers the even one.
 int rounded(double number) { return static_cast<int>(std::nearbyint(number)); }
-
-double between(double least, double most, std::uint32_t word) {
-  return least + (most - least) * (word / 4294967296.0);
-}
-
-/// 0 .. count - 1. The bias of the range reduction is below 2^-16.
-int below(int count, std::uint32_t word) {
-  return static_cast<int>(static_cast<std::uint64_t>(count) * word >> 32);
-}
 
 std::optional<Box> random_box(ImageSize image, const RandomStream& stream,
                               std::uint64_t attempt) {

@@ -19,14 +19,15 @@ std::string in_one_line(const std::string& text) {
 
 }  // namespace
 
-FileImages::Shown FileImages::show(std::size_t sample,
-                                   const std::optional<AugmentKey>& crop) {
+std::optional<FileImages::Shown> FileImages::show(std::size_t sample,
+                                                  const std::optional<AugmentKey>& crop) {
   for (std::size_t skipped = 0;; ++skipped, sample = (sample + 1) % data_.size()) {
     try {
-      return {decode(sample, crop), sample};
+      return Shown{decode(sample, crop), sample};
     } catch (const InputError& error) {
       if (!data_.files->damaged || skipped >= kMostSkipped) throw;
       data_.files->damaged->note(sample, in_one_line(error.what()));
+      if (damaged_ == DamagedSample::left_out) return std::nullopt;
     }
   }
 }

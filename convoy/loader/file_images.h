@@ -17,6 +17,13 @@
 
 namespace convoy {
 
+/// What happens to a sample whose file cannot be read or decoded, if such files are
+/// skipped (ImageFiles::damaged).
+enum class DamagedSample {
+  replaced,  // the next sample that can be decoded takes its place
+  left_out   // there is no image
+};
+
 /// For one thread.
 class FileImages {
  public:
@@ -27,18 +34,20 @@ class FileImages {
   };
 
   /// Borrows the dataset. Requires: its samples are files.
-  explicit FileImages(const Dataset& data) : data_(data) {}
+  explicit FileImages(const Dataset& data,
+                      DamagedSample damaged = DamagedSample::replaced)
+      : data_(data), damaged_(damaged) {}
 
-  /// Shows a random cutout of a sample, or its centre. If files that cannot be read or
-  /// decoded are skipped (ImageFiles::damaged), the next sample that can takes the place
-  /// of such a one. Throws InputError. Requires: sample < data.size().
-  Shown show(std::size_t sample, const std::optional<AugmentKey>& crop);
+  /// Shows a random cutout of a sample, or its centre; nothing if it is left out. Throws
+  /// InputError. Requires: sample < data.size().
+  std::optional<Shown> show(std::size_t sample, const std::optional<AugmentKey>& crop);
 
  private:
   std::span<const std::uint8_t> decode(std::size_t sample,
                                        const std::optional<AugmentKey>& crop);
 
   const Dataset& data_;
+  DamagedSample damaged_;
   std::vector<std::byte> content_;
   ImageResizer resizer_;
 };

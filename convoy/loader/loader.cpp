@@ -81,15 +81,22 @@ Loader::Loader(const Dataset& data, std::vector<std::uint32_t> samples,
       fillers_(
           thread_count(data, options),
           BatchFiller(data, options.normalization, options.image.value_or(data.shape),
-                      options.augmentation, options.seed)),
+                      {options.augmentation, options.seed, options.transforms},
+                      options.damaged)),
+      mixer_(options.transforms.mix, fillers_.front().shape(), data.classes.size(),
+             {options.seed, options.worker}),
       image_size_(fillers_.front().shape().size()),
       piece_size_(data.files ? kFilesInPiece : batch_size_),
       ring_(std::min(static_cast<std::size_t>(options.ahead), batches_) + 1) {
   const std::size_t most = part_.sample_count(batch_size_);
+  const std::size_t with_those_before = most + (mixer_.is_on() ? part_.count() : 0);
   for (Slot& slot : ring_) {
-    slot.images = AlignedBuffer<float>(most * image_size_);
-    slot.labels = AlignedBuffer<std::int32_t>(most);
-    slot.samples.reserve(most);
+    slot.images = AlignedBuffer<float>(with_those_before * image_size_);
+    slot.labels = AlignedBuffer<std::int32_t>(with_those_before);
+    slot.distributions = AlignedBuffer<float>(most * mixer_.distribution_size());
+    slot.samples.reserve(with_those_before);
+    slot.runs.reserve(part_.count());
+    slot.before.reserve(part_.count());
   }
   for (std::size_t i = 0; i < fillers_.size(); ++i) {
     threads_.emplace_back([this, i] { prepare(static_cast<int>(i)); });
@@ -171,13 +178,12 @@ void Loader::prepare(int thread) {
     } catch (...) {
       failure = std::current_exception();
     }
-    const double seconds = thread_seconds() - start;
     lock.lock();
-    --state_.filling;
-    state_.work.cpu_seconds += seconds;
     state_.work.images += piece.samples.size();
     if (failure) state_.failure = failure;
-    if (!failure) finish(piece);
+    if (!failure) finish(piece, lock);
+    state_.work.cpu_seconds += thread_seconds() - start;
+    --state_.filling;
     changed_.notify_all();
   }
 }
@@ -200,14 +206,36 @@ void Loader::open(std::size_t number) {
   const std::size_t begin = number * batch_size_;
   const std::size_t global_count = std::min(batch_size_, order_.size() - begin);
   slot.samples.clear();
-  for (std::size_t i = 0; i < part_.count(); ++i) {
+  slot.runs.clear();
+  slot.before.clear();
+  for (std::size_t i = 0, end = 0; i < part_.count(); ++i) {
     const Range own = part_.samples_of(part_.number(i), global_count);
+    if (own.size() == 0) continue;
+    if (slot.runs.empty() || own.begin != end) {
+      const std::size_t before = begin + (own.begin + global_count - 1) % global_count;
+      slot.before.push_back(order_.at({before, before + 1}).front());
+      slot.runs.push_back({slot.samples.size(), slot.samples.size()});
+    }
     const auto samples = order_.at({begin + own.begin, begin + own.end});
     slot.samples.insert(slot.samples.end(), samples.begin(), samples.end());
+    slot.runs.back().end = slot.samples.size();
+    end = own.end;
   }
-  slot.left = slot.samples.size();
-  slot.batch = {slot.images.span().first(slot.left * image_size_),
-                slot.labels.span().first(slot.left), slot.left, global_count};
+  const std::size_t count = slot.samples.size();
+  if (mixer_.is_on()) {
+    slot.samples.insert(slot.samples.end(), slot.before.begin(), slot.before.end());
+  }
+  slot.left = slot.samples.size() + 1;
+  set_batch(slot, count, global_count);
+}
+
+void Loader::set_batch(Slot& slot, std::size_t count, std::size_t global_count) const {
+  slot.batch = {slot.images.span().first(count * image_size_),
+                slot.labels.span().first(count),
+                count,
+                global_count,
+                std::span(slot.samples).first(count),
+                slot.distributions.span().first(count * mixer_.distribution_size())};
 }
 
 void Loader::fill(const Piece& piece, BatchFiller& filler) {
@@ -219,11 +247,44 @@ void Loader::fill(const Piece& piece, BatchFiller& filler) {
 }
 
 /// Counts a piece that is written, and the batches that are complete now.
-void Loader::finish(const Piece& piece) {
-  slot(piece.batch).left -= piece.samples.size();
-  while (state_.filled < state_.claimed.batch && slot(state_.filled).left == 0) {
+void Loader::finish(const Piece& piece, std::unique_lock<std::mutex>& lock) {
+  Slot& slot = this->slot(piece.batch);
+  slot.left -= piece.samples.size();
+  if (slot.left == 1) {
+    lock.unlock();
+    complete(piece.batch);
+    lock.lock();
+    slot.left = 0;
+  }
+  while (state_.filled < state_.claimed.batch && this->slot(state_.filled).left == 0) {
     ++state_.filled;
   }
+}
+
+/// Does what needs all samples of a batch.
+void Loader::complete(std::size_t number) {
+  Slot& slot = this->slot(number);
+  if (mixer_.is_on()) {
+    mixer_.mix(epoch_, number,
+               {slot.runs, slot.images.span(), slot.labels.span(),
+                slot.distributions.span().first(slot.batch.distributions.size())});
+  } else if (std::ranges::find(slot.batch.labels, kNoLabel) != slot.batch.labels.end()) {
+    leave_out(slot);
+  }
+}
+
+/// Removes the samples that have no image.
+void Loader::leave_out(Slot& slot) const {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < slot.samples.size(); ++i) {
+    if (slot.labels[i] == kNoLabel) continue;
+    const float* image = slot.images.data() + i * image_size_;
+    // To the front: an image is not written over before it is copied.
+    std::copy_n(image, image_size_, slot.images.data() + kept * image_size_);
+    slot.labels[kept] = slot.labels[i];
+    slot.samples[kept++] = slot.samples[i];
+  }
+  set_batch(slot, kept, slot.batch.global_count);
 }
 
 }  // namespace convoy

@@ -20,6 +20,10 @@
 // its index. The last batch of an epoch may be smaller; it is neither padded nor dropped.
 // A rank prepares only the samples of its own micro-batches, of which a batch may have
 // none. Of images in memory, nothing is allocated from one batch to the next.
+//
+// What needs a whole batch follows when all of its samples are written: mixup and cutmix,
+// for which a rank also prepares the sample before each run of its own; or samples are
+// left out whose files cannot be decoded.
 
 #pragma once
 
@@ -40,6 +44,8 @@
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/partition.h"
 #include "convoy/loader/sample_order.h"
+#include "convoy/loader/transforms/batch_mixer.h"
+#include "convoy/loader/transforms/transform_options.h"
 #include "convoy/params/microbatch_part.h"
 
 namespace convoy {
@@ -48,7 +54,10 @@ struct Batch {
   std::span<const float> images;         // [count][channels][height][width], normalised
   std::span<const std::int32_t> labels;  // [count]
   std::size_t count = 0;
-  std::size_t global_count = 0;  // samples of the batch over all ranks
+  std::size_t global_count = 0;              // samples of the batch over all ranks
+  std::span<const std::uint32_t> samples{};  // [count] in the dataset, or in whose place
+  /// [count][class] if labels are mixed; labels then have the largest numbers of these.
+  std::span<const float> distributions{};
 };
 
 struct LoaderOptions {
@@ -64,6 +73,8 @@ struct LoaderOptions {
   /// augmented; none: as the dataset has them.
   std::optional<Shape> image{};
   Augmentation augmentation = Augmentation::none;
+  TransformOptions transforms{};  // besides it
+  DamagedSample damaged = DamagedSample::replaced;
   int ahead = 2;    // prefetched batches, at least 1
   int threads = 0;  // that decode files, at most; 0: as many as this process has cores
 };
@@ -114,9 +125,12 @@ class Loader {
   struct Slot {
     AlignedBuffer<float> images;
     AlignedBuffer<std::int32_t> labels;
+    AlignedBuffer<float> distributions;  // if samples are mixed
     Batch batch;
-    std::vector<std::uint32_t> samples;
-    std::size_t left = 0;  // samples that are not written yet
+    std::vector<std::uint32_t> samples;  // if samples are mixed, then those before runs
+    std::vector<Range> runs;             // of neighbours in the global batch
+    std::vector<std::uint32_t> before;   // the sample before each run
+    std::size_t left = 0;  // samples that are not written yet, and one if not complete
   };
 
   /// Some samples of a batch, which one thread writes.
@@ -144,7 +158,10 @@ class Loader {
   Piece claim();
   void open(std::size_t number);
   void fill(const Piece& piece, BatchFiller& filler);
-  void finish(const Piece& piece);
+  void set_batch(Slot& slot, std::size_t count, std::size_t global_count) const;
+  void finish(const Piece& piece, std::unique_lock<std::mutex>& lock);
+  void complete(std::size_t number);
+  void leave_out(Slot& slot) const;
   void stop_filling(std::unique_lock<std::mutex>& lock);
 
   MicrobatchPart part_;
@@ -152,6 +169,7 @@ class Loader {
   std::size_t batch_size_;  // at most the number of samples
   std::size_t batches_;
   std::vector<BatchFiller> fillers_;  // one per thread
+  BatchMixer mixer_;
   std::size_t image_size_;
   std::size_t piece_size_;
   int epoch_ = 0;

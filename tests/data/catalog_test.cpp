@@ -27,8 +27,9 @@ TEST(Catalog, ListsDatasetsWithTheDefaultFirst) {
   std::vector<std::string> names;
   for (const DataSource& source : data_sources()) names.push_back(source.name);
 
-  EXPECT_THAT(names, testing::ElementsAre("fashion_mnist", "mnist", "cifar10", "cifar100",
-                                          "svhn", "synthetic", "imagefolder"));
+  EXPECT_THAT(
+      names, testing::ElementsAre("fashion_mnist", "mnist", "cifar10", "cifar100", "svhn",
+                                  "synthetic", "imagefolder", "tar", "packed"));
   EXPECT_EQ(DataOptions{}.name, names.front());
 }
 

@@ -12,10 +12,10 @@
 #include "convoy/data/catalog.h"
 #include "convoy/data/statistics.h"
 #include "convoy/data/verify.h"
-#include "tests/acquire/http_server.h"
 #include "tests/base/expect_error.h"
 #include "tests/data/colour_files.h"
 #include "tests/data/user_environment.h"
+#include "tests/http/http_server.h"
 
 namespace convoy {
 namespace {

@@ -40,7 +40,7 @@ TEST(BatchFiller, WritesWhatALoaderGives) {
                  .seed = 5,
                  .normalization = kNormalization,
                  .augmentation = augmentation});
-  BatchFiller filler(data, kNormalization, data.shape, augmentation, 5);
+  BatchFiller filler(data, kNormalization, data.shape, {augmentation, 5});
 
   for (const int epoch : {1, 2}) {
     const auto order = epoch_order(samples, 5, epoch);
@@ -58,7 +58,7 @@ TEST(BatchFiller, WritesWhatALoaderGives) {
 
 TEST(BatchFiller, AllocatesNothing) {
   const Dataset data = make_synthetic({.train_count = 8, .test_count = 1}).train;
-  BatchFiller filler(data, kNormalization, data.shape, Augmentation::crop_flip, 5);
+  BatchFiller filler(data, kNormalization, data.shape, {Augmentation::crop_flip, 5});
   const std::vector<std::uint32_t> samples{3, 1, 7};
   std::vector<float> images(3 * data.shape.size());
   std::vector<std::int32_t> labels(3);
@@ -71,7 +71,7 @@ TEST(BatchFiller, AllocatesNothing) {
 
 TEST(BatchFillerDeathTest, NeedsRoom) {
   const Dataset data = make_synthetic({.train_count = 8, .test_count = 1}).train;
-  BatchFiller filler(data, kNormalization, data.shape, Augmentation::none, 5);
+  BatchFiller filler(data, kNormalization, data.shape, {Augmentation::none, 5});
   std::vector<float> images(data.shape.size());
   std::vector<std::int32_t> labels(2);
 

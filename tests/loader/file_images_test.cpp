@@ -196,8 +196,8 @@ TEST_F(FolderOfFiles, DecodesAlmostTheSamePixelsFast) {
   const Dataset fast = open_image_folder(options).train;
   FileImages of_exact(exact), of_fast(fast);
   constexpr std::size_t kLarge = 4;  // dog/b.JPG, which is reduced by 8
-  const auto one = of_exact.show(kLarge, {}).pixels,
-             other = of_fast.show(kLarge, {}).pixels;
+  const auto one = of_exact.show(kLarge, {})->pixels,
+             other = of_fast.show(kLarge, {})->pixels;
   double sum = 0;
   for (std::size_t i = 0; i < one.size(); ++i) sum += std::abs(one[i] - other[i]);
 

@@ -36,8 +36,8 @@ struct ImageFiles {
   Decoding decoding = Decoding::exact;
   /// The length that an image's shorter side gets before its centre is cut out.
   int short_side = 256;
-  /// Where files that cannot be decoded are noted; the next one takes their place. None:
-  /// such a file is an error.
+  /// Where files that cannot be decoded are noted, which are then skipped. None: such a
+  /// file is an error.
   std::shared_ptr<DamagedFiles> damaged{};
 };
 

@@ -171,8 +171,9 @@ std::size_t FolderIndex::file_count() const {
 }
 
 void FolderIndex::find_starts() {
-  check(names_.size() < std::numeric_limits<std::uint32_t>::max(),
-        "names of images fit 4 GB");
+  if (names_.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw bad_data(folder_, "names of images of more than 4 GB", "a smaller folder");
+  }
   starts_.reserve(file_count());
   const std::string_view names(names_.data(), names_.size());
   for (std::size_t at = 0; at < names.size(); at = names.find('\0', at) + 1) {
@@ -199,7 +200,7 @@ void FolderIndex::write_cache(const fs::path& file) const {
   try {
     make_folders(file.parent_path());
     AtomicFile out(file);
-    out.write(json({{"classes", folders}}).dump() + "\n");
+    out.write(json_text({{"classes", folders}}) + "\n");
     out.write(std::as_bytes(std::span<const char>(names_)));
     out.commit();
   } catch (const InputError&) {

@@ -109,19 +109,28 @@ std::vector<std::string> class_names(const std::vector<std::string>& folders,
 
 Dataset dataset_of(FolderIndex index, const std::vector<std::string>& classes,
                    const ImageFolderOptions& options) {
-  Dataset data{.name = "imagefolder",
+  SharedLabels labels = index.labels();
+  return dataset_of_files("imagefolder", classes, std::move(labels),
+                          std::make_shared<FolderImages>(std::move(index)), options);
+}
+
+}  // namespace
+
+Dataset dataset_of_files(const std::string& name, const std::vector<std::string>& classes,
+                         SharedLabels labels,
+                         std::shared_ptr<const EncodedImages> contents,
+                         const ImageFolderOptions& options) {
+  Dataset data{.name = name,
                .shape = {3, options.crop, options.crop},
                .classes = classes,
-               .labels = index.labels()};
+               .labels = std::move(labels)};
   data.files = ImageFiles{
-      .contents = std::make_shared<FolderImages>(std::move(index)),
+      .contents = std::move(contents),
       .decoding = options.decoding,
       .short_side = options.short_side,
       .damaged = options.skip_damaged ? std::make_shared<DamagedFiles>() : nullptr};
   return data;
 }
-
-}  // namespace
 
 DataPair open_image_folder(const ImageFolderOptions& options) {
   FolderIndex train = index_of(options, "train"), val = index_of(options, "val");

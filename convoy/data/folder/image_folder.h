@@ -6,6 +6,9 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "convoy/data/dataset.h"
 #include "convoy/images/image_file.h"
@@ -29,5 +32,11 @@ struct ImageFolderOptions {
 /// read, of kind `data` for folders without images, halves with different classes, and
 /// names that do not fit the folders.
 DataPair open_image_folder(const ImageFolderOptions& options);
+
+/// Returns images that are files, which are decoded as the options say.
+Dataset dataset_of_files(const std::string& name, const std::vector<std::string>& classes,
+                         SharedLabels labels,
+                         std::shared_ptr<const EncodedImages> contents,
+                         const ImageFolderOptions& options);
 
 }  // namespace convoy
