@@ -101,6 +101,15 @@ Range EvaluationSet::samples_of(Range of_batches) const {
           std::min(samples.size(), of_batches.end * batch_size())};
 }
 
+void count_left_out(const EvaluationSet& set, EvaluationResult& result) {
+  result.left_out = set.samples.size() - result.sum.samples;
+  if (result.sum.samples > 0 || set.samples.empty()) return;
+  throw InputError(InputKind::data, {.where = "images of " + set.data.name,
+                                     .found = "none that can be decoded",
+                                     .expected = "at least one",
+                                     .hint = ""});
+}
+
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization) {
   std::vector<std::uint32_t> all(data.size());
   std::iota(all.begin(), all.end(), 0u);
@@ -116,10 +125,11 @@ EvaluationResult Evaluator::run(const EvaluationSet& set, const Weights& weights
   EvaluationPart whole = run_part(set, {0, set.batches()}, weights);
   EvaluationResult result{.sum = {},
                           .matrix = std::move(whole.matrix),
-                          .in_top = whole.in_top,
-                          .predictions = std::move(whole.predictions)};
-  for (const LossSum& batch : whole.batches) result.sum += batch;
+                          .predictions = std::move(whole.predictions),
+                          .batches = std::move(whole.batches)};
+  for (const LossSum& batch : result.batches) result.sum += batch;
   result.shares = {result.sum};
+  count_left_out(set, result);
   return result;
 }
 
@@ -142,21 +152,19 @@ EvaluationPart Evaluator::run_part(const EvaluationSet& set, Range batches,
 void Evaluator::run_batches(const EvaluationSet& set, Range batches, const Values& values,
                             EvaluationPart& part) {
   const Range range = set.samples_of(batches);
-  std::span samples = std::span(set.samples).subspan(range.begin, range.size());
+  const std::span samples = std::span(set.samples).subspan(range.begin, range.size());
   Loader loader(set.data, {samples.begin(), samples.end()},
                 {.batch_size = batch_size_,
                  .shuffle = false,
                  .normalization = set.normalization,
-                 .image = image_});
+                 .image = image_,
+                 .damaged = DamagedSample::left_out});
   loader.start_epoch(0);
   SampleImages images(set.data, set.normalization, image_);
   while (const Batch* batch = loader.next()) {
-    const std::span of_batch = samples.first(batch->count);
-    part.batches.push_back(views_.size() > 1
-                               ? mean_of_views(*batch, of_batch, images, values)
-                               : plain(*batch, values));
-    note(*batch, of_batch, part);
-    samples = samples.subspan(batch->count);
+    part.batches.push_back(views_.size() > 1 ? mean_of_views(*batch, images, values)
+                                             : plain(*batch, values));
+    note(*batch, part);
   }
 }
 
@@ -169,14 +177,13 @@ LossSum Evaluator::plain(const Batch& batch, const Values& values) {
   return sum;
 }
 
-LossSum Evaluator::mean_of_views(const Batch& batch,
-                                 std::span<const std::uint32_t> samples,
-                                 SampleImages& images, const Values& values) {
+LossSum Evaluator::mean_of_views(const Batch& batch, SampleImages& images,
+                                 const Values& values) {
   const std::span seen = std::span(seen_).first(batch.images.size());
   std::ranges::fill(logits_, 0.0);
   for (const auto& [view, weight] : views_) {
-    for (std::size_t i = 0; i < samples.size() && view != View{}; ++i) {
-      images.write(samples[i], view, seen.data() + i * image_.size());
+    for (std::size_t i = 0; i < batch.count && view != View{}; ++i) {
+      images.write(batch.samples[i], view, seen.data() + i * image_.size());
     }
     const std::span<const float> shown = view == View{} ? batch.images : seen;
     network_.forward({shown, batch.labels}, values.numbers, {}, values.listener);
@@ -186,7 +193,10 @@ LossSum Evaluator::mean_of_views(const Batch& batch,
   for (std::size_t i = 0; i < batch.count; ++i) {
     const auto label = static_cast<std::size_t>(batch.labels[i]);
     const std::size_t predicted = prediction(logits_of(i));
-    sum += {cross_entropy(logits_of(i), label), predicted == label ? 1u : 0u, 1};
+    sum += {.loss = cross_entropy(logits_of(i), label),
+            .correct = predicted == label ? 1u : 0u,
+            .samples = 1,
+            .in_top = is_in_top(logits_of(i), label) ? 1u : 0u};
     predictions_[i] = static_cast<std::int32_t>(predicted);
   }
   return sum;
@@ -203,17 +213,15 @@ std::span<const double> Evaluator::logits_of(std::size_t sample) const {
 }
 
 /// Counts the predictions of the last batch.
-void Evaluator::note(const Batch& batch, std::span<const std::uint32_t> samples,
-                     EvaluationPart& part) const {
+void Evaluator::note(const Batch& batch, EvaluationPart& part) const {
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::int32_t truth = batch.labels[i], predicted = predictions_[i];
     part.matrix.add(truth, predicted);
-    part.in_top += is_in_top(logits_of(i), static_cast<std::size_t>(truth));
     if (!keep_predictions_) continue;
     const double confidence =
         probability(logits_of(i), static_cast<std::size_t>(predicted));
     part.predictions.push_back(
-        {samples[i], truth, predicted, static_cast<float>(confidence)});
+        {batch.samples[i], truth, predicted, static_cast<float>(confidence)});
   }
 }
 

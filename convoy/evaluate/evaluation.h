@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluation: a network's loss and predictions over a set, each sample exactly once.
+// Evaluation: a network's loss and predictions over a set, each sample exactly once; but
+// samples whose files cannot be decoded are left out, if such files are skipped.
 //
 // A set is a sequence of batches. Their losses are added in that order, so the result
 // does not depend on which rank evaluated which batch.
@@ -30,22 +31,19 @@ struct Prediction {
   float probability = 0;  // of the predicted class
 };
 
-/// The k of top-k accuracy.
-inline constexpr std::size_t kTop = 5;
-
 struct EvaluationResult {
   LossSum sum;
   ConfusionMatrix matrix;
-  std::uint64_t in_top = 0;               // true class among the kTop largest logits
   std::vector<Prediction> predictions{};  // of all samples in order, if requested
   std::vector<LossSum> shares{};          // the sum per rank
+  std::vector<LossSum> batches{};         // in batch order
+  std::size_t left_out = 0;               // samples whose files cannot be decoded
 };
 
 /// The results of some of a set's batches.
 struct EvaluationPart {
   std::vector<LossSum> batches;  // in batch order
   ConfusionMatrix matrix;
-  std::uint64_t in_top = 0;
   std::vector<Prediction> predictions{};
 };
 
@@ -69,6 +67,9 @@ struct EvaluationSet {
   /// Returns the samples of some of the batches, as indices into the set.
   Range samples_of(Range of_batches) const;
 };
+
+/// Counts the samples of a set that were left out. Throws InputError if all were.
+void count_left_out(const EvaluationSet& set, EvaluationResult& result);
 
 /// Returns all samples of a dataset.
 EvaluationSet all_of(const Dataset& data, const Normalization& normalization);
@@ -96,6 +97,7 @@ class Evaluator {
             ThreadTeam& team);
 
   /// Requires: the set's input and classes are the model's.
+  /// Throws InputError for a file that cannot be decoded, or if all are left out.
   EvaluationResult run(const EvaluationSet& set, const Weights& weights);
 
   /// Evaluates only some of the set's batches, by number.
@@ -122,12 +124,10 @@ class Evaluator {
   void run_batches(const EvaluationSet& set, Range batches, const Values& values,
                    EvaluationPart& part);
   LossSum plain(const Batch& batch, const Values& values);
-  LossSum mean_of_views(const Batch& batch, std::span<const std::uint32_t> samples,
-                        SampleImages& images, const Values& values);
+  LossSum mean_of_views(const Batch& batch, SampleImages& images, const Values& values);
   void add_logits(std::size_t samples, double factor);
   std::span<const double> logits_of(std::size_t sample) const;
-  void note(const Batch& batch, std::span<const std::uint32_t> samples,
-            EvaluationPart& part) const;
+  void note(const Batch& batch, EvaluationPart& part) const;
 
   FlatBuffer statistics_;  // copy of the statistics in use, for the network
   Shape image_;

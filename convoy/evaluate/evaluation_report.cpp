@@ -51,7 +51,11 @@ std::string evaluation_text(const EvaluationResult& result) {
   const LossSum& sum = result.sum;
   std::string text = classification_report(result.matrix) + "\n";
   text += top_line(1, sum.correct, sum.samples);
-  if (has_top(result)) text += top_line(kTop, result.in_top, sum.samples);
+  if (has_top(result)) text += top_line(kTop, sum.in_top, sum.samples);
+  if (result.left_out > 0) {
+    text += fmt::format("{} samples left out, whose files cannot be decoded\n",
+                        result.left_out);
+  }
   return text + "\n" + confusion_table(result.matrix) + "\n" +
          confused_pairs_table(result.matrix);
 }
@@ -84,7 +88,8 @@ nlohmann::ordered_json evaluation_json(const EvaluationResult& result) {
   json object = classification_json(result.matrix);
   object["loss"] = sum.mean_loss();
   object["top1"] = top_json(sum.correct, sum.samples);
-  if (has_top(result)) object["top5"] = top_json(result.in_top, sum.samples);
+  if (has_top(result)) object["top5"] = top_json(sum.in_top, sum.samples);
+  if (result.left_out > 0) object["left_out"] = result.left_out;
   object["ranks"] = json::array();
   for (const LossSum& of_rank : result.shares) {
     object["ranks"].push_back(

@@ -2,7 +2,7 @@
 
 #include "convoy/evaluate/shared_evaluation.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace convoy {
 namespace {
@@ -43,18 +43,15 @@ void add_batches(Comm& comm, std::size_t batches, std::vector<LossSum> own,
       result.sum += batch;
       share += batch;
     }
+    result.batches.insert(result.batches.end(), list.begin(), list.end());
   }
 }
 
-void add_predictions(Comm& comm, const EvaluationSet& set, std::vector<Prediction> own,
-                     EvaluationResult& result) {
-  const auto count_of = [&](std::size_t rank) {
-    return set
-        .samples_of(
-            even_part(set.batches(), static_cast<std::size_t>(comm.ranks()), rank))
-        .size();
-  };
-  for (const auto& list : gathered_lists(comm, std::move(own), count_of(0), count_of)) {
+/// A rank has as many as its share has samples.
+void add_predictions(Comm& comm, std::vector<Prediction> own, EvaluationResult& result) {
+  const std::size_t most = std::ranges::max(result.shares, {}, &LossSum::samples).samples;
+  const auto count_of = [&](std::size_t rank) { return result.shares[rank].samples; };
+  for (const auto& list : gathered_lists(comm, std::move(own), most, count_of)) {
     result.predictions.insert(result.predictions.end(), list.begin(), list.end());
   }
 }
@@ -67,12 +64,6 @@ ConfusionMatrix sum_of_matrices(Comm& comm, const ConfusionMatrix& own) {
     sum.add_numbers(std::span(all).subspan(begin, size));
   }
   return sum;
-}
-
-std::uint64_t sum_of(Comm& comm, std::uint64_t own) {
-  const std::vector<std::uint64_t> all =
-      gathered<std::uint64_t>(comm, std::span(&own, 1));
-  return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
 }  // namespace
@@ -90,13 +81,12 @@ EvaluationResult evaluate(const EvaluationSet& set, const Weights& weights,
       even_part(set.batches(), ranks, static_cast<std::size_t>(comm.rank()));
   EvaluationPart part = evaluator.run_part(set, own, weights, listener,
                                            even_part(set.batches(), ranks, 0).size());
-  EvaluationResult result{.sum = {},
-                          .matrix = sum_of_matrices(comm, part.matrix),
-                          .in_top = sum_of(comm, part.in_top)};
+  EvaluationResult result{.sum = {}, .matrix = sum_of_matrices(comm, part.matrix)};
   add_batches(comm, set.batches(), std::move(part.batches), result);
   if (evaluator.keeps_predictions()) {
-    add_predictions(comm, set, std::move(part.predictions), result);
+    add_predictions(comm, std::move(part.predictions), result);
   }
+  count_left_out(set, result);
   return result;
 }
 

@@ -45,8 +45,9 @@ struct TableLayout {
         cell(cell_size(cells)),
         font(crowded ? 9 : kFont),
         named(cell >= font),
-        row_name(named ? longest_name(map.rows, font) : 0),
-        column_name(named ? longest_name(map.columns, font) : 0) {
+        row_name(named ? longest_name(map.rows, font)
+                       : text_pixels(std::to_string(cells), kFont)),
+        column_name(named ? longest_name(map.columns, font) : kFont) {
     // A rotated name extends upwards, and beyond the last column.
     const double rise = column_name * (crowded ? 1 : kLeaning);
     table = {.left = std::ceil(52 + row_name),
@@ -126,9 +127,24 @@ std::string ticks_of(const std::vector<std::string>& names, double font) {
   return ticks;
 }
 
+/// Numbers of rows and columns, about ten of each, where there is no room for names.
+std::string number_commands(const HeatMap& map) {
+  const auto step = [](std::size_t count) {
+    const double tenth = static_cast<double>(count) / 10;
+    const double power = std::pow(10, std::floor(std::log10(tenth)));
+    const double digit = tenth / power;
+    return std::max(1.0, power * (digit < 2 ? 1 : digit < 5 ? 2 : 5));
+  };
+  return fmt::format(
+      "set x2tics scale 0.5 format '%.0f' textcolor rgb '{}' 0,{}\n"
+      "set ytics scale 0.5 format '%.0f' textcolor rgb '{}' 0,{}\n",
+      kInk, step(map.columns.size()), kInk, step(map.rows.size()));
+}
+
 std::string name_commands(const HeatMap& map, const TableLayout& layout) {
   std::string commands = "unset xtics\nunset ytics\nunset x2tics\n";
-  if (!layout.named || map.rows.empty() || map.columns.empty()) return commands;
+  if (map.rows.empty() || map.columns.empty()) return commands;
+  if (!layout.named) return commands + number_commands(map);
   const std::string style =
       fmt::format("font \",{}\" textcolor rgb '{}'", layout.font, kInk);
   return commands +

@@ -18,10 +18,9 @@ using testing::Not;
 
 /// Three of four right; of so many classes.
 EvaluationResult result_of(int classes) {
-  EvaluationResult result{.sum = {.loss = 2, .correct = 3, .samples = 4},
+  EvaluationResult result{.sum = {.loss = 2, .correct = 3, .samples = 4, .in_top = 4},
                           .matrix = ConfusionMatrix(std::vector<std::string>(
-                              static_cast<std::size_t>(classes), "x")),
-                          .in_top = 4};
+                              static_cast<std::size_t>(classes), "x"))};
   result.matrix.add(0, 0, 3);
   result.matrix.add(1, 0);
   return result;

@@ -69,8 +69,8 @@ TEST_F(Evaluation, CountsTheFirstOfEqualsAmongTheTopFive) {
 
   const auto in_top = std::ranges::count_if(
       data.labels, [](int label) { return label == answer || label < 4; });
-  EXPECT_EQ(result.in_top, static_cast<std::uint64_t>(in_top));
-  EXPECT_GT(result.in_top, result.sum.correct);
+  EXPECT_EQ(result.sum.in_top, static_cast<std::uint64_t>(in_top));
+  EXPECT_GT(result.sum.in_top, result.sum.correct);
 }
 
 TEST_F(Evaluation, KeepsPredictionsIfAskedTo) {

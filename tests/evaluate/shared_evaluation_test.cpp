@@ -39,7 +39,7 @@ TEST_P(SharedEvaluation, HasTheBitsOfOneRankAlone) {
     EXPECT_EQ(shared.sum.correct, alone.sum.correct);
     EXPECT_EQ(shared.sum.samples, 1051u);
     EXPECT_TRUE(std::ranges::equal(shared.matrix.counts(), alone.matrix.counts()));
-    EXPECT_EQ(shared.in_top, alone.in_top);
+    EXPECT_EQ(shared.batches, alone.batches);
     EXPECT_EQ(predictions_csv(shared), predictions_csv(alone));
     ASSERT_EQ(shared.shares.size(), static_cast<std::size_t>(comm.ranks()));
     std::size_t samples = 0, correct = 0;

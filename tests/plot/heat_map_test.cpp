@@ -108,5 +108,12 @@ TEST(ConfusionChart, HasOneRowPerTrueClass) {
   EXPECT_THAT(map.counts, testing::ElementsAre(0, 3, 0, 9));
 }
 
+TEST_F(HeatMapTest, HasNumbersWhereThereIsNoRoomForNames) {
+  const auto ink = [&](std::size_t cells) {
+    return drawn(map_of(cells, cells, "")).count([](Pixel p) { return p.green < 110; });
+  };
+  EXPECT_GT(ink(1000), ink(100) + 300);
+}
+
 }  // namespace
 }  // namespace convoy
