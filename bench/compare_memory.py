@@ -21,6 +21,7 @@ sys.path.insert(0, "bench")
 import torch, torch_peer
 if sys.argv[3] == "adam":
     torch_peer.make_optimizer = lambda parameters: torch.optim.Adam(list(parameters), lr=0.002)
+torch_peer.LEAST_STEPS, torch_peer.WARM_UP_SECONDS = 2, 0  # nothing is timed
 torch_peer.measure(sys.argv[1], 0, int(sys.argv[2]), 2, "eager", 0.1)
 print(torch.__version__.split("+")[0], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "convoy/base/error.h"
 #include "convoy/base/json.h"
 #include "convoy/base/sha256.h"
@@ -17,8 +19,6 @@ namespace {
 using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kDamagedHint =
     "the file was damaged or changed: use another checkpoint";
@@ -30,13 +30,14 @@ std::string sha256_of(std::string_view text) {
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
-json entry_of(const FileMark& mark) {
-  return {{"bytes", mark.bytes}, {"sha256", mark.sha256}};
-}
-
 FileMark write_text(const fs::path& path, const std::string& text) {
   write_atomically(path, text);
-  return {text.size(), sha256_of(text)};
+  return mark_of(std::as_bytes(std::span(text)));
+}
+
+fs::path in_new_folder(const fs::path& path) {
+  make_folders(path.parent_path());
+  return path;
 }
 
 json manifest_of(const json& files) {
@@ -73,15 +74,14 @@ json read_manifest(const fs::path& path) {
   return files;
 }
 
-/// `entry` is the file's entry in the manifest's `files`.
-void verify_file(const fs::path& path, const JsonObject& files) {
-  const JsonObject entry = files.object(path.filename().string());
+void verify_file(const fs::path& path, const FileMark& mark) {
   const std::vector<std::byte> content = read_bytes(path);
-  const FileMark found{content.size(), sha256_hex(content)};
-  const std::uint64_t bytes = entry.whole("bytes");
-  if (bytes == found.bytes && entry.text("sha256") == found.sha256) return;
-  throw damaged(path, fmt::format("{} bytes with a different SHA-256", found.bytes),
-                fmt::format("the {} bytes that the manifest names", bytes));
+  const auto read = [&](std::uint64_t offset, std::span<std::byte> bytes) {
+    std::ranges::copy(std::span(content).subspan(offset, bytes.size()), bytes.begin());
+  };
+  if (matches(mark, content.size(), read)) return;
+  throw damaged(path, fmt::format("{} bytes with a different SHA-256", content.size()),
+                fmt::format("the {} bytes that the manifest names", mark.bytes()));
 }
 
 void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
@@ -92,15 +92,6 @@ void refuse_other_shape(const SafetensorsFile& file, const fs::path& path,
                     .found = fmt::format("shape {}", file.shape(name)),
                     .expected = fmt::format("shape {}", segment.shape),
                     .hint = "the file belongs to another model or number of classes"});
-}
-
-template <class Work>
-void for_each_segment(const std::vector<SavedPart>& parts, const Work& work) {
-  for (const SavedPart& part : parts) {
-    for (const Segment& segment : part.layout.segments()) {
-      if (!part.only_trained || segment.trained) work(part, segment);
-    }
-  }
 }
 
 /// A unit of a part that is made whole while it is read.
@@ -133,27 +124,41 @@ class UnitWalk {
 
 std::string checkpoint_name(std::uint64_t step) { return fmt::format("{:08}", step); }
 
-fs::path save_checkpoint(const fs::path& run, const CheckpointContent& content) {
-  const fs::path path = run / "checkpoints" / checkpoint_name(content.state.step);
-  make_folders(path.parent_path());
-  AtomicFolder folder(path);
+CheckpointDraft::CheckpointDraft(const fs::path& run, std::uint64_t step)
+    : path_(in_new_folder(run / "checkpoints" / checkpoint_name(step))), folder_(path_) {}
+
+fs::path CheckpointDraft::complete(const CheckpointContent& content,
+                                   const FileMark& model, const FileMark& optimizer) {
   json files;
-  files[kModelFile] = entry_of(save_values(folder.path() / kModelFile, content.model));
-  files[kOptimizerFile] =
-      entry_of(save_values(folder.path() / kOptimizerFile, content.optimizer));
+  files[kModelFile] = to_json(model);
+  files[kOptimizerFile] = to_json(optimizer);
   files[kStateFile] =
-      entry_of(write_text(folder.path() / kStateFile, as_text(to_json(content.state))));
-  files[kConfigFile] = entry_of(write_text(folder.path() / kConfigFile, content.config));
-  write_text(folder.path() / kManifestFile, as_text(manifest_of(files)));
-  folder.replace();
-  return path;
+      to_json(write_text(folder() / kStateFile, as_text(to_json(content.state))));
+  files[kConfigFile] = to_json(write_text(folder() / kConfigFile, content.config));
+  write_text(folder() / kManifestFile, as_text(manifest_of(files)));
+  folder_.replace();
+  return path_;
+}
+
+fs::path write_checkpoint(CheckpointDraft& draft, const CheckpointContent& content) {
+  const FileMark model = save_values(draft.folder() / kModelFile, content.model);
+  return draft.complete(content, model,
+                        save_values(draft.folder() / kOptimizerFile, content.optimizer));
+}
+
+fs::path save_checkpoint(const fs::path& run, const CheckpointContent& content) {
+  CheckpointDraft draft(run, content.state.step);
+  return write_checkpoint(draft, content);
 }
 
 void verify_checkpoint(const fs::path& checkpoint) {
   const fs::path manifest = checkpoint / kManifestFile;
   const json files = read_manifest(manifest);
   const JsonObject entries(files, source_of(manifest));
-  for (const char* name : kFiles) verify_file(checkpoint / name, entries);
+  for (const char* name : kFiles) {
+    verify_file(checkpoint / name,
+                file_mark_from_json(entries.object(name), source_of(manifest)));
+  }
 }
 
 CheckpointState load_state(const fs::path& checkpoint) {
@@ -176,26 +181,33 @@ void load_numbers(const fs::path& checkpoint, const std::vector<LoadedPart>& mod
   if (!optimizer.empty()) load_values(checkpoint / kOptimizerFile, optimizer);
 }
 
+std::vector<PartTensor> tensors_of(const std::vector<SavedPart>& parts) {
+  std::vector<PartTensor> tensors;
+  for (const SavedPart& part : parts) {
+    for (const Segment& segment : part.layout.segments()) {
+      if (!part.only_trained || segment.trained) tensors.push_back({part, segment});
+    }
+  }
+  return tensors;
+}
+
 FileMark save_values(const fs::path& path, const std::vector<SavedPart>& parts) {
-  std::vector<TensorView> tensors;
-  std::vector<UnitStep> steps;
-  for_each_segment(parts, [&](const SavedPart& part, const Segment& segment) {
-    tensors.push_back(
-        {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range)});
-    steps.push_back({part.units, segment.unit});
-  });
+  const std::vector<PartTensor> tensors = tensors_of(parts);
+  std::vector<TensorView> views;
+  for (const PartTensor& tensor : tensors) views.push_back(tensor.view());
   UnitWalk walk;
-  FileMark mark =
-      write_safetensors(path, tensors, {}, [&](std::size_t i) { walk.enter(steps[i]); });
+  FileMark mark = write_safetensors(path, views, {}, [&](std::size_t i) {
+    walk.enter({tensors[i].part.units, tensors[i].segment.unit});
+  });
   walk.leave();
   return mark;
 }
 
 void walk_units(const std::vector<SavedPart>& parts) {
   UnitWalk walk;
-  for_each_segment(parts, [&](const SavedPart& part, const Segment& segment) {
-    walk.enter({part.units, segment.unit});
-  });
+  for (const PartTensor& tensor : tensors_of(parts)) {
+    walk.enter({tensor.part.units, tensor.segment.unit});
+  }
   walk.leave();
 }
 
@@ -205,6 +217,7 @@ void load_values(const fs::path& path, const std::vector<LoadedPart>& parts) {
     for (const Segment& segment : part.layout.segments()) {
       if (part.only_trained && !segment.trained) continue;
       const std::string name = segment.name + part.suffix;
+      if (part.optional && !file.contains(name)) continue;
       refuse_other_shape(file, path, name, segment);
       file.copy_values(name, part.numbers.view(segment.range));
     }

@@ -8,8 +8,11 @@
 //                                             "fc.weight.momentum_buffer" ...
 //                      state.json             the position in the run, and other state
 //                      config.yaml            the run's settings
-//                      manifest.json          sizes and SHA-256 of the other files, and
-//                                             of itself; written last
+//                      manifest.json          marks of the other files (FileMark), and
+//                                             its own SHA-256; written last
+//
+// Values that are trained in 16 bits are F16 or BF16 tensors of the model's file, and
+// their masters are in the optimizer's: "fc.weight.master".
 //
 // A folder gets its name only when everything in it is on disk. Tensors are identified by
 // name and shape, never by rank or offset.
@@ -24,6 +27,9 @@
 #include "convoy/checkpoint/safetensors.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/pass_listener.h"
+#include "convoy/params/shard_plan.h"
+#include "convoy/params/stored_types.h"
+#include "convoy/system/file.h"
 
 namespace convoy {
 
@@ -33,15 +39,20 @@ struct SavedPart {
   const FlatBuffer& numbers;
   std::string suffix{};
   bool only_trained = false;  // frozen segments have none, as of an optimizer's state
-  /// Makes units whole, if this rank has parts of them: told before a unit is read and
-  /// after, as by a forward pass. Borrowed; nullptr: everything is here.
+  /// How the numbers are divided over the ranks; nullptr: everything is here.
+  const ShardPlan* plan = nullptr;
+  /// Makes units whole, if they are divided: told before a unit is read and after, as by
+  /// a forward pass. Borrowed.
   PassListener* units = nullptr;
+  const StoredTypes* types = nullptr;  // in which it is written; nullptr: fp32. Borrowed
 };
 struct LoadedPart {
   const Layout& layout;
   FlatBuffer& numbers;
   std::string suffix{};
   bool only_trained = false;
+  bool optional = false;  // numbers of tensors that the file does not have stay
+  const StoredTypes* types = nullptr;  // in which it is saved
 };
 
 struct CheckpointContent {
@@ -53,6 +64,33 @@ struct CheckpointContent {
 
 /// "00000120"
 std::string checkpoint_name(std::uint64_t step);
+
+/// A checkpoint that is being written, under a temporary name. Without complete(),
+/// nothing is left of it.
+class CheckpointDraft {
+ public:
+  /// Throws a storage error, as the methods do.
+  CheckpointDraft(const std::filesystem::path& run, std::uint64_t step);
+
+  /// Where the files of tensors belong.
+  const std::filesystem::path& folder() const { return folder_.path(); }
+
+  /// Writes the other files and gives the checkpoint its name. Returns its folder.
+  std::filesystem::path complete(const CheckpointContent& content, const FileMark& model,
+                                 const FileMark& optimizer);
+
+ private:
+  std::filesystem::path path_;
+  AtomicFolder folder_;
+};
+
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+
+/// Writes both files of tensors and completes the draft. Returns the checkpoint's folder.
+/// Throws a storage error.
+std::filesystem::path write_checkpoint(CheckpointDraft& draft,
+                                       const CheckpointContent& content);
 
 /// Writes checkpoints/<step> of the run and returns its folder. Throws a storage error.
 std::filesystem::path save_checkpoint(const std::filesystem::path& run,
@@ -82,6 +120,18 @@ void load_numbers(const std::filesystem::path& checkpoint,
 /// error.
 FileMark save_values(const std::filesystem::path& file,
                      const std::vector<SavedPart>& parts);
+
+/// The tensors that a file with these parts has, in its order.
+struct PartTensor {
+  const SavedPart& part;
+  const Segment& segment;
+
+  TensorView view() const {
+    return {segment.name + part.suffix, segment.shape, part.numbers.view(segment.range),
+            part.types != nullptr ? part.types->of(segment) : Dtype::fp32};
+  }
+};
+std::vector<PartTensor> tensors_of(const std::vector<SavedPart>& parts);
 
 /// What ranks do that write nothing while the first one saves these parts: has their
 /// units made whole, in the same order.

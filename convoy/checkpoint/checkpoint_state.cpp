@@ -48,13 +48,18 @@ Normalization normalization_from(const JsonObject& content) {
 }
 
 json as_json(const LossSum& sum) {
-  return {{"loss", sum.loss}, {"correct", sum.correct}, {"samples", sum.samples}};
+  return {{"loss", sum.loss},
+          {"correct", sum.correct},
+          {"samples", sum.samples},
+          {"in_top", sum.in_top}};
 }
 
 LossSum loss_sum_from(const JsonObject& content) {
   return {.loss = content.number("loss"),
           .correct = content.whole("correct"),
-          .samples = content.whole("samples")};
+          .samples = content.whole("samples"),
+          // Older checkpoints do not have it.
+          .in_top = content.contains("in_top") ? content.whole("in_top") : 0};
 }
 
 json as_json(const std::optional<BestMark>& best) {
@@ -68,6 +73,26 @@ std::optional<BestMark> best_from(const JsonObject& content) {
   return BestMark{.value = best.number("value"),
                   .step = best.whole("step"),
                   .epoch = best.count("epoch")};
+}
+
+json as_json(const std::optional<LossScaleState>& loss_scale) {
+  if (!loss_scale) return nullptr;
+  return {{"scale", loss_scale->scale},
+          {"good_steps", loss_scale->good_steps},
+          {"skipped", loss_scale->skipped}};
+}
+
+/// Runs of fp32, and those before there were others, have none.
+std::optional<LossScaleState> loss_scale_from(const JsonObject& content) {
+  if (!content.contains("loss_scale") || content.field("loss_scale").is_null()) return {};
+  const JsonObject loss_scale = content.object("loss_scale");
+  const LossScaleState state{.scale = loss_scale.number("scale"),
+                             .good_steps = loss_scale.whole("good_steps"),
+                             .skipped = loss_scale.whole("skipped")};
+  if (!(state.scale > 0 && state.scale <= LossScaler::kMost)) {
+    loss_scale.refuse("scale", "a loss scale up to 2^24");
+  }
+  return state;
 }
 
 }  // namespace
@@ -88,6 +113,8 @@ json to_json(const CheckpointState& state) {
           {"epoch_sum", as_json(state.epoch_sum)},
           {"best", as_json(state.best)},
           {"course", to_json(state.course)},
+          {"precision", state.precision},
+          {"loss_scale", as_json(state.loss_scale)},
           {"updates", state.updates}};
 }
 
@@ -108,6 +135,8 @@ CheckpointState state_from_json(const json& content, const std::filesystem::path
           .epoch_sum = loss_sum_from(state.object("epoch_sum")),
           .best = best_from(state),
           .course = policy_state_from_json(state.object("course")),
+          .precision = state.contains("precision") ? state.text("precision") : "fp32",
+          .loss_scale = loss_scale_from(state),
           .updates = content.value("updates", json())};
 }
 

@@ -15,6 +15,7 @@
 #include "convoy/checkpoint/policy_state.h"
 #include "convoy/loader/normalization.h"
 #include "convoy/network/loss.h"
+#include "convoy/optimizer/loss_scaler.h"
 
 namespace convoy {
 
@@ -40,7 +41,9 @@ struct CheckpointState {
   LossSum epoch_sum;  // over the steps of that epoch so far
   std::optional<BestMark> best;
   PolicyState course;
-  nlohmann::ordered_json updates;  // state of the update source; null: none
+  std::string precision = "fp32";              // its name
+  std::optional<LossScaleState> loss_scale{};  // if the loss is scaled
+  nlohmann::ordered_json updates;              // state of the update source; null: none
 };
 
 nlohmann::ordered_json to_json(const CheckpointState& state);

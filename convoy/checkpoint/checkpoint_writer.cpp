@@ -39,11 +39,18 @@ void CheckpointWriter::save_weights(std::uint64_t step,
   hand_over(content, std::nullopt);
 }
 
-void CheckpointWriter::save_now(const CheckpointContent& content,
-                                std::optional<SaveRequest> order) {
+void CheckpointWriter::save_now(const Make& make, const SaveRequest& order) {
   finish();
   const Stopwatch watch;
-  write({content, order});
+  publish(make(run_), order);
+  seconds_blocked_ += watch.seconds();
+}
+
+void CheckpointWriter::save_weights_now(std::uint64_t step,
+                                        const std::vector<SavedPart>& model) {
+  finish();
+  const Stopwatch watch;
+  write_weight_save(run_, step, model);
   seconds_blocked_ += watch.seconds();
 }
 
@@ -79,7 +86,8 @@ std::vector<SavedPart> CheckpointWriter::copied(const std::vector<SavedPart>& pa
     }
     FlatBuffer& copy = *next_copy_++;
     std::ranges::copy(part.numbers.numbers(), copy.data());
-    copies.push_back({part.layout, copy, part.suffix, part.only_trained});
+    copies.push_back({part.layout, copy, part.suffix, part.only_trained,
+                      /*plan=*/nullptr, /*units=*/nullptr, part.types});
   }
   return copies;
 }
@@ -123,15 +131,16 @@ void CheckpointWriter::serve() {
 }
 
 void CheckpointWriter::write(const Work& work) const {
-  if (!work.order) {
-    write_weight_save(run_, work.content.state.step, work.content.model);
-    return;
-  }
-  const std::filesystem::path checkpoint = save_checkpoint(run_, work.content);
+  if (work.order) return publish(save_checkpoint(run_, work.content), *work.order);
+  write_weight_save(run_, work.content.state.step, work.content.model);
+}
+
+void CheckpointWriter::publish(const std::filesystem::path& checkpoint,
+                               const SaveRequest& order) const {
   point_at(checkpoint, "last");
-  if (work.order->best) point_at(checkpoint, "best");
+  if (order.best) point_at(checkpoint, "best");
   prune_checkpoints(checkpoint, keep_);
-  if (on_saved_) on_saved_(checkpoint, *work.order);
+  if (on_saved_) on_saved_(checkpoint, order);
 }
 
 }  // namespace convoy

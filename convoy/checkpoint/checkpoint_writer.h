@@ -48,10 +48,12 @@ class CheckpointWriter {
   /// As save(), for the weights alone (weight_saves.h).
   void save_weights(std::uint64_t step, const std::vector<SavedPart>& model);
 
-  /// As save(), or save_weights() without an order, but copies nothing and returns when
-  /// everything is on disk: for parts of which this rank does not have everything. Throws
-  /// a storage error.
-  void save_now(const CheckpointContent& content, std::optional<SaveRequest> order);
+  /// The following copy nothing and return when everything is on disk: for parts of which
+  /// this rank does not have everything. They throw a storage error. `make` writes the
+  /// checkpoint into a run's folder and returns its own.
+  using Make = std::function<std::filesystem::path(const std::filesystem::path& run)>;
+  void save_now(const Make& make, const SaveRequest& order);
+  void save_weights_now(std::uint64_t step, const std::vector<SavedPart>& model);
 
   /// Throws the error of a failed write, once; does not wait.
   void rethrow_failure();
@@ -74,6 +76,7 @@ class CheckpointWriter {
   void wait_until_idle(std::unique_lock<std::mutex>& lock);
   void serve();
   void write(const Work& work) const;
+  void publish(const std::filesystem::path& checkpoint, const SaveRequest& order) const;
 
   std::filesystem::path run_;
   std::size_t keep_;

@@ -74,7 +74,35 @@ std::uint64_t read_header_length(const File& file, const std::string& path,
   return length;
 }
 
-std::string header_text(std::span<const TensorView> tensors,
+const char* tensors_name_of(Dtype dtype) {
+  return dtype == Dtype::fp32 ? "F32" : dtype == Dtype::fp16 ? "F16" : "BF16";
+}
+
+/// The type of a tensor's numbers. Refuses those that are no floating point numbers of 32
+/// or 16 bits.
+Dtype dtype_in(const std::string& path, const TensorEntry& tensor) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    if (tensor.dtype == tensors_name_of(dtype)) return dtype;
+  }
+  refuse_tensors(tensor_place(path, tensor.name), "dtype " + tensor.dtype,
+                 "dtype F32, F16 or BF16", "convert the tensor to 32-bit floating point");
+}
+
+/// Calls write(bytes) for a tensor's numbers in their type, piece by piece.
+template <class Write>
+void write_numbers(const TensorView& tensor, const Write& write) {
+  if (tensor.dtype == Dtype::fp32) return write(std::as_bytes(tensor.values));
+  constexpr std::size_t kPiece = std::size_t{1} << 14;
+  std::vector<std::uint16_t> piece(std::min(kPiece, tensor.values.size()));
+  for (auto left = tensor.values; !left.empty();) {
+    const std::size_t count = std::min(kPiece, left.size());
+    narrow(tensor.dtype, left.data(), piece.data(), count);
+    write(std::as_bytes(std::span(piece).first(count)));
+    left = left.subspan(count);
+  }
+}
+
+std::string header_json(std::span<const TensorView> tensors,
                         const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header;
   header["__metadata__"] = metadata;
@@ -83,9 +111,10 @@ std::string header_text(std::span<const TensorView> tensors,
   for (const TensorView& tensor : tensors) {
     check(element_count(tensor.shape) == tensor.values.size(), "a shape fits its values");
     check(!header.contains(tensor.name), "tensor names differ");
-    const std::size_t end = offset + tensor.values.size_bytes();
-    header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    const std::size_t end = offset + tensor.values.size() * bytes_of(tensor.dtype);
+    header[tensor.name] = {{"dtype", tensors_name_of(tensor.dtype)},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = json_text(header);
@@ -95,29 +124,33 @@ std::string header_text(std::span<const TensorView> tensors,
 
 }  // namespace
 
+std::string safetensors_head(std::span<const TensorView> tensors,
+                             const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_json(tensors, metadata);
+  const std::uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), kLengthBytes) + header;
+}
+
 FileMark write_safetensors(const std::filesystem::path& path,
                            std::span<const TensorView> tensors,
                            const std::map<std::string, std::string>& metadata,
                            const std::function<void(std::size_t)>& before_tensor) {
-  const std::string header = header_text(tensors, metadata);
-  const std::uint64_t length = header.size();
   AtomicFile file(path);
   Sha256 digest;
-  FileMark mark;
+  std::uint64_t size = 0;
   const auto write = [&](std::span<const std::byte> bytes) {
     file.write(bytes);
     digest.add(bytes);
-    mark.bytes += bytes.size();
+    size += bytes.size();
   };
-  write(std::as_bytes(std::span(&length, 1)));
-  write(std::as_bytes(std::span(header)));
+  const std::string head = safetensors_head(tensors, metadata);
+  write(std::as_bytes(std::span(head)));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (before_tensor) before_tensor(i);
-    write(std::as_bytes(tensors[i].values));
+    write_numbers(tensors[i], write);
   }
   file.commit();
-  mark.sha256 = digest.hex();
-  return mark;
+  return {{{size, digest.hex()}}};
 }
 
 SafetensorsFile SafetensorsFile::read(const std::filesystem::path& path) {
@@ -152,31 +185,34 @@ const std::vector<std::size_t>& SafetensorsFile::shape(const std::string& name) 
   return tensor(name).shape;
 }
 
-std::span<const std::byte> SafetensorsFile::floats(const std::string& name) const {
-  const TensorEntry& entry = tensor(name);
-  if (entry.dtype != "F32") {
-    refuse_tensors(tensor_place(path_, name), "dtype " + entry.dtype, "dtype F32",
-                   "convert the tensor to 32-bit floating point");
-  }
-  return std::span(data_).subspan(entry.bytes.begin, entry.bytes.size());
-}
-
 std::vector<float> SafetensorsFile::values(const std::string& name) const {
-  std::vector<float> result(floats(name).size() / sizeof(float));
+  const TensorEntry& entry = tensor(name);
+  std::vector<float> result(entry.bytes.size() / bytes_of(dtype_in(path_, entry)));
   copy_values(name, result);
   return result;
 }
 
 void SafetensorsFile::copy_values(const std::string& name, std::span<float> dst) const {
-  const std::span<const std::byte> bytes = floats(name);
-  if (bytes.size() != dst.size_bytes()) {
-    refuse_tensors(tensor_place(path_, name),
-                   fmt::format("{} values, shape [{}]", bytes.size() / sizeof(float),
-                               fmt::join(shape(name), ", ")),
-                   fmt::format("{} values", dst.size()));
+  const TensorEntry& entry = tensor(name);
+  const Dtype dtype = dtype_in(path_, entry);
+  const std::size_t count = entry.bytes.size() / bytes_of(dtype);
+  if (count != dst.size()) {
+    refuse_tensors(
+        tensor_place(path_, name),
+        fmt::format("{} values, shape [{}]", count, fmt::join(shape(name), ", ")),
+        fmt::format("{} values", dst.size()));
   }
-  // A cast would be wrong: a tensor's bytes need not be aligned for floats.
-  if (!bytes.empty()) std::memcpy(dst.data(), bytes.data(), bytes.size());
+  const std::byte* bytes = data_.data() + entry.bytes.begin;
+  if (dtype == Dtype::fp32) {
+    // A cast would be wrong: a tensor's bytes need not be aligned for floats.
+    if (!dst.empty()) std::memcpy(dst.data(), bytes, dst.size_bytes());
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, bytes + i * sizeof bits, sizeof bits);
+    dst[i] = dtype == Dtype::fp16 ? from_fp16(bits) : from_bf16(bits);
+  }
 }
 
 }  // namespace convoy

@@ -22,28 +22,31 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/float16.h"
 #include "convoy/checkpoint/safetensors_header.h"
+#include "convoy/system/file_mark.h"
 
 namespace convoy {
 
-/// A tensor to be written. Borrows the values. An empty shape is a scalar.
+/// A tensor to be written, in the type that its values have. Borrows the values. An empty
+/// shape is a scalar.
 struct TensorView {
   std::string name;
   std::vector<std::size_t> shape;
   std::span<const float> values;
+  Dtype dtype = Dtype::fp32;
 };
 
-/// The size and SHA-256 of a file, to compare it later.
-struct FileMark {
-  std::uint64_t bytes = 0;
-  std::string sha256;
-};
+/// What a file with these tensors begins with: the header's length and the header.
+/// Metadata without "format" gets `format: pt`; invalid UTF-8 in it becomes U+FFFD.
+/// Requires: names are UTF-8 and unique; each shape matches its number of values, which
+/// are not read.
+std::string safetensors_head(std::span<const TensorView> tensors,
+                             const std::map<std::string, std::string>& metadata = {});
 
 /// Writes the tensors in the given order; the file is complete or absent. `before_tensor`
-/// is called with a tensor's number before its values are read. Metadata
-/// without "format" gets `format: pt`; invalid UTF-8 in it becomes U+FFFD. Throws a
-/// storage error. Requires: names are UTF-8 and unique; each shape matches its number of
-/// values.
+/// is called with a tensor's number before its values are read. Throws a storage error.
+/// Metadata and what is required are as in safetensors_head().
 FileMark write_safetensors(const std::filesystem::path& path,
                            std::span<const TensorView> tensors,
                            const std::map<std::string, std::string>& metadata = {},
@@ -66,15 +69,13 @@ class SafetensorsFile {
   const TensorEntry& tensor(const std::string& name) const;
   const std::vector<std::size_t>& shape(const std::string& name) const;
 
-  /// Returns a tensor's values. Throws a data error unless its dtype is F32.
+  /// Returns a tensor's values. Throws a data error unless its dtype is F32, F16 or BF16.
   std::vector<float> values(const std::string& name) const;
 
   /// Copies a tensor's values to `dst`. Throws a data error if the sizes differ.
   void copy_values(const std::string& name, std::span<float> dst) const;
 
  private:
-  std::span<const std::byte> floats(const std::string& name) const;
-
   std::string path_;
   SafetensorsHeader header_;
   std::vector<std::byte> data_;

@@ -19,15 +19,13 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 void refuse_damage(const OpenCheckpoint::File& file) {
-  if (file.content.size() == file.entry.bytes &&
-      sha256_of(file.content) == file.entry.sha256) {
-    return;
-  }
+  if (matches(file.entry.mark, file.content)) return;
   throw InputError(
       InputKind::data,
       {.where = file.content.path(),
        .found = fmt::format("{} bytes with a different SHA-256", file.content.size()),
-       .expected = fmt::format("the {} bytes that the manifest names", file.entry.bytes),
+       .expected =
+           fmt::format("the {} bytes that the manifest names", file.entry.mark.bytes()),
        .hint = "the file was damaged or changed: it is not uploaded"});
 }
 

@@ -27,11 +27,6 @@ bool is_file_name(const std::string& name) {
              "0123456789._-") == std::string::npos;
 }
 
-bool is_sha256(const std::string& text) {
-  return text.size() == 64 &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 }  // namespace
 
 std::vector<ManifestFile> parse_manifest(std::string_view text,
@@ -41,11 +36,9 @@ std::vector<ManifestFile> parse_manifest(std::string_view text,
   const JsonObject entries = JsonObject(manifest, source).object("files");
   std::vector<ManifestFile> files;
   for (const auto& [name, ignored] : manifest.at("files").items()) {
-    const JsonObject entry = entries.object(name);
-    files.push_back(
-        {.name = name, .bytes = entry.whole("bytes"), .sha256 = entry.text("sha256")});
     if (!is_file_name(name)) throw damaged(where, "a file named '" + name + "'");
-    if (!is_sha256(files.back().sha256)) throw damaged(where, "no SHA-256 of " + name);
+    files.push_back(
+        {.name = name, .mark = file_mark_from_json(entries.object(name), source)});
   }
   if (files.empty()) throw damaged(where, "no files");
   return files;

@@ -4,13 +4,16 @@
 // digests of its files.
 //
 //   {"files": {"model.safetensors": {"bytes": 123, "sha256": "..."}, ...}, ...}
+//
+// An entry is a FileMark (system/file_mark.h).
 
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "convoy/system/file_mark.h"
 
 namespace convoy {
 
@@ -18,8 +21,7 @@ inline constexpr const char* kManifestName = "manifest.json";
 
 struct ManifestFile {
   std::string name;  // of a file in the checkpoint's folder
-  std::uint64_t bytes = 0;
-  std::string sha256;
+  FileMark mark;
 };
 
 /// Throws InputError of kind `data`, naming `where`, if it is not a manifest, or contains
