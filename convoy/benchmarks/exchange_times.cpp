@@ -8,7 +8,7 @@
 
 #include "convoy/base/aligned.h"
 #include "convoy/base/clock.h"
-#include "convoy/base/median.h"
+#include "convoy/benchmarks/median.h"
 #include "convoy/comm/async_comm.h"
 #include "convoy/strategy/gather_scatter.h"
 #include "convoy/updates/step_all_gather.h"

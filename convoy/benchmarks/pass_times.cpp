@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/median.h"
 #include "convoy/base/random.h"
+#include "convoy/benchmarks/median.h"
 #include "convoy/comm/reduction_order.h"
 #include "convoy/models/models.h"
 #include "convoy/optimizer/optimizer_step.h"
@@ -155,7 +155,8 @@ class Rank {
     comm_.barrier();
     watch_.clear();
     Stopwatch whole;
-    rig_.optimizer().start_step(number_, schedule_.at(0));
+    rig_.start_step(number_, schedule_.at(0));
+    rig_.microbatches().scale_loss(rig_.step().scale());
     Stopwatch part;
     watch_.start();
     rig_.microbatches().run(Samples{images_, labels_}, rig_.values(),
@@ -163,8 +164,7 @@ class Rank {
     watch_.finish();
     const double pass = part.seconds();
     part.restart();
-    OptimizerStep{rig_.optimizer(), rig_.clip()}.update(
-        rig_.values(), rig_.microbatches().gradients().whole());
+    rig_.step().update(rig_.values(), rig_.microbatches().gradients().whole());
     const double update = part.seconds();
     rig_.microbatches().update_running_stats(samples_, rig_.statistics());
     const double rest = whole.seconds() - pass - update;

@@ -87,8 +87,9 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
   const std::size_t count = microbatch_count(settings, /*ranks=*/1);
   TrainingRig rig(model, rig_options(settings, model.layout));
   rig.initialize(settings.train.seed);
+  rig.adopt_values();
   rig.plan_passes(pass_options(settings, all_microbatches(count)));
-  const OptimizerStep update{rig.optimizer(), rig.clip()};
+  const OptimizerStep update = rig.step();
   Microbatches& microbatches = rig.microbatches();
   PassListener no_listener;
   const Schedule schedule(schedule_options(settings, /*steps=*/1, /*steps_in_epoch=*/1));
@@ -110,7 +111,8 @@ StepBenchResult bench_step(const Settings& settings, const StepBenchOptions& opt
        ++step) {
     if (step == kWarmUpSteps) warm = rig.network().reports();
     const Stopwatch watch;
-    rig.optimizer().start_step(step, schedule.at(0));
+    rig.start_step(step, schedule.at(0));
+    microbatches.scale_loss(update.scale());
     microbatches.run(Samples{batch.images, batch.labels}, rig.values(),
                      {settings.train.seed, step}, no_listener);
     update.update(rig.values(), microbatches.gradients().whole());

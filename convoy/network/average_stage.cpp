@@ -19,11 +19,14 @@ float part_of(const AverageSpan& rows, const AverageSpan& columns) {
 
 }  // namespace
 
-AverageStage::AverageStage(AverageWindows windows, Shape src, Shape dst)
+AverageStage::AverageStage(const StageContext& context, AverageWindows windows, Shape src,
+                           Shape dst)
     : windows_(std::move(windows)),
       src_(src),
       dst_(dst),
-      overlap_(spans_overlap(windows_.rows) || spans_overlap(windows_.columns)) {}
+      overlap_(spans_overlap(windows_.rows) || spans_overlap(windows_.columns)) {
+  context.ask_for_buffer((src.pixels() + dst.pixels()) * kPack);
+}
 
 void AverageStage::average(const AverageSpan& rows, const AverageSpan& columns,
                            const float* plane, float* mean) const {
@@ -59,15 +62,19 @@ void AverageStage::pass_back(const AverageSpan& rows, const AverageSpan& columns
 void AverageStage::forward(const Pass& pass, Activations sources,
                            const Activation& result) {
   const auto channels = static_cast<std::size_t>(src_.channels);
-  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int) {
-    const float* from = sources[0].values + plane * src_.pixels() * kPack;
-    float* to = result.values + plane * dst_.pixels() * kPack;
+  const std::size_t src_plane = src_.pixels() * kPack, dst_plane = dst_.pixels() * kPack;
+  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
+    float* buffer = pass.fp32_buffer(thread);
+    const float* from = sources[0].values.read(plane * src_plane, src_plane, buffer);
+    float* means = result.values.target(plane * dst_plane, buffer + src_plane);
+    float* to = means;
     for (const AverageSpan& rows : windows_.rows) {
       for (const AverageSpan& columns : windows_.columns) {
         average(rows, columns, from, to);
         to += kPack;
       }
     }
+    result.values.store(plane * dst_plane, dst_plane, means);
   });
 }
 
@@ -75,16 +82,20 @@ void AverageStage::backward(const Pass& pass, Activations sources,
                             const Activation& dst) {
   if (sources[0].gradient == nullptr) return;
   const auto channels = static_cast<std::size_t>(src_.channels);
-  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int) {
-    const float* from = dst.gradient + plane * dst_.pixels() * kPack;
-    float* to = sources[0].gradient + plane * src_.pixels() * kPack;
-    std::fill_n(to, src_.pixels() * kPack, 0.0f);
+  const std::size_t src_plane = src_.pixels() * kPack, dst_plane = dst_.pixels() * kPack;
+  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
+    float* buffer = pass.fp32_buffer(thread);
+    const float* from =
+        dst.gradient.read(plane * dst_plane, dst_plane, buffer + src_plane);
+    float* to = sources[0].gradient.target(plane * src_plane, buffer);
+    std::fill_n(to, src_plane, 0.0f);
     for (const AverageSpan& rows : windows_.rows) {
       for (const AverageSpan& columns : windows_.columns) {
         pass_back(rows, columns, from, to);
         from += kPack;
       }
     }
+    sources[0].gradient.store(plane * src_plane, src_plane, to);
   });
 }
 

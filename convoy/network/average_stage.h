@@ -23,12 +23,13 @@ struct AverageWindows {
 
 class AverageStage final : public Stage {
  public:
-  AverageStage(AverageWindows windows, Shape src, Shape dst);
+  AverageStage(const StageContext& context, AverageWindows windows, Shape src, Shape dst);
 
   void forward(const Pass& pass, Activations sources, const Activation& result) override;
   void backward(const Pass& pass, Activations sources, const Activation& dst) override;
   bool backward_reads_src(std::size_t) const override { return false; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
   void average(const AverageSpan& rows, const AverageSpan& columns, const float* plane,

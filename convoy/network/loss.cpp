@@ -9,6 +9,20 @@
 #include "convoy/network/kernels/kernels.h"
 
 namespace convoy {
+namespace {
+
+/// How many logits of a sample are larger than one of them; of equals, the first counts
+/// as larger.
+std::size_t count_larger(const float* logits, std::size_t classes, std::size_t than) {
+  const float logit = logits[than * kPack];
+  std::size_t larger = 0;
+  for (std::size_t c = 0; c < classes; ++c) {
+    larger += logits[c * kPack] > logit || (logits[c * kPack] == logit && c < than);
+  }
+  return larger;
+}
+
+}  // namespace
 
 SoftmaxLoss::SoftmaxLoss(std::size_t most_samples, std::size_t classes, float smoothing)
     : classes_(classes),
@@ -16,7 +30,8 @@ SoftmaxLoss::SoftmaxLoss(std::size_t most_samples, std::size_t classes, float sm
       largest_(most_samples),
       log_sums_(most_samples),
       losses_(most_samples),
-      predictions_(most_samples) {}
+      predictions_(most_samples),
+      larger_(most_samples) {}
 
 LossSum SoftmaxLoss::forward(ThreadTeam& team, const float* logits,
                              const Samples& samples) {
@@ -36,12 +51,15 @@ LossSum SoftmaxLoss::forward(ThreadTeam& team, const float* logits,
       log_sums_[n] = std::log(sum);
       losses_[n] = loss_of(own, samples, n);
       predictions_[n] = static_cast<std::int32_t>(best);
+      larger_[n] =
+          count_larger(own, classes_, static_cast<std::size_t>(samples.labels[n]));
     }
   });
   LossSum result{.samples = count};
   for (std::size_t n = 0; n < count; ++n) {
     result.loss += losses_[n];
     result.correct += predictions_[n] == samples.labels[n] ? 1 : 0;
+    result.in_top += larger_[n] < kTop ? 1 : 0;
   }
   return result;
 }

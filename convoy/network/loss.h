@@ -48,6 +48,7 @@ class SoftmaxLoss {
   std::vector<float> largest_, log_sums_;
   std::vector<double> losses_;
   std::vector<std::int32_t> predictions_;
+  std::vector<std::size_t> larger_;  // logits, than that of the label
 };
 
 }  // namespace convoy

@@ -12,10 +12,37 @@
 namespace convoy {
 namespace {
 
-/// Forwards everything but gradient_ready: for passes whose gradients are not final.
-class WithoutGradients : public PassListener {
+/// Levels below the root of a full binary tree.
+std::size_t height(std::size_t leaves) {
+  return static_cast<std::size_t>(std::bit_width(leaves) - 1);
+}
+
+struct BufferCounts {
+  std::size_t partials, spine, sub_sums;
+};
+
+/// What is needed to add up the micro-batches of these sub-trees.
+BufferCounts count_buffers(std::span<const Range> subtrees) {
+  // All sub-trees that are run as such have as many leaves as a power of two.
+  std::size_t most_leaves = 1, spine = 0;
+  for (const Range& subtree : subtrees.first(subtrees.size() - 1)) {
+    most_leaves = std::max(most_leaves, subtree.size());
+  }
+  for (Range left = subtrees.back(); left.size() > 1; left.begin = tree_split(left)) {
+    ++spine;
+    most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
+  }
+  return {subtrees.size(), spine, height(most_leaves)};
+}
+
+}  // namespace
+
+/// The pass of one micro-batch: rounds each gradient as it is ready, and forwards
+/// everything but gradient_ready, for gradients that are not final.
+class Microbatches::Leaf : public PassListener {
  public:
-  explicit WithoutGradients(PassListener& listener) : listener_(listener) {}
+  Leaf(Microbatches& microbatches, FlatBuffer& gradients, PassListener& listener)
+      : microbatches_(microbatches), gradients_(gradients), listener_(listener) {}
 
   void begin_microbatch(const MicrobatchPass& pass) override {
     listener_.begin_microbatch(pass);
@@ -24,47 +51,41 @@ class WithoutGradients : public PassListener {
   void after_forward(UnitId unit) override { listener_.after_forward(unit); }
   void before_backward(UnitId unit) override { listener_.before_backward(unit); }
   void after_backward(UnitId unit) override { listener_.after_backward(unit); }
+  void gradient_ready(SegmentId segment) override {
+    microbatches_.round(microbatches_.layout_.segment(segment).range, gradients_);
+  }
 
  protected:
+  Microbatches& microbatches_;
+  FlatBuffer& gradients_;
   PassListener& listener_;
 };
 
-/// Levels below the root of a full binary tree.
-std::size_t height(std::size_t leaves) {
-  return static_cast<std::size_t>(std::bit_width(leaves) - 1);
-}
-
-}  // namespace
-
 /// Adds the sums of the micro-batches before to each segment as it is ready, then passes
 /// it on.
-class Microbatches::LastMicrobatch final : public WithoutGradients {
+class Microbatches::LastMicrobatch final : public Leaf {
  public:
-  LastMicrobatch(Microbatches& microbatches, FlatBuffer& gradients,
-                 PassListener& listener)
-      : WithoutGradients(listener), microbatches_(microbatches), gradients_(gradients) {}
+  using Leaf::Leaf;
 
   void gradient_ready(SegmentId segment) override {
+    Leaf::gradient_ready(segment);
     const Range range = microbatches_.layout_.segment(segment).range;
     // The last micro-batch is the deepest leaf: the smallest sub-tree on its left comes
     // first.
     for (std::size_t i = microbatches_.spine_.size(); i-- > 0;) {
-      microbatches_.add(range, microbatches_.spine_[i].gradients, gradients_);
+      microbatches_.add_gradients(range, microbatches_.spine_[i].gradients, gradients_);
     }
     listener_.gradient_ready(segment);
   }
-
- private:
-  Microbatches& microbatches_;
-  FlatBuffer& gradients_;
 };
 
 Microbatches::Microbatches(Network& network, const Layout& layout,
-                           const MicrobatchPart& part, ThreadTeam& team)
+                           const MicrobatchPart& part, ThreadTeam& team, Dtype gradients)
     : network_(network),
       layout_(layout),
       part_(part),
       team_(team),
+      dtype_(gradients),
       subtrees_(whole_subtrees(part)) {
   check(!subtrees_.empty(), "someone who runs micro-batches has at least one");
   if (part.is_in_turn()) {
@@ -85,31 +106,32 @@ void Microbatches::reserve_rounds(const Layout& layout, const Layout& statistics
 }
 
 void Microbatches::reserve_buffers(const Layout& layout, const Layout& statistics) {
-  const auto make = [&] {
-    return MicrobatchSums{FlatBuffer(layout), FlatBuffer(statistics)};
+  const auto [partials, spine, sub_sums] = count_buffers(subtrees_);
+  const auto fill = [&](std::vector<MicrobatchSums>& sums, std::size_t count) {
+    sums.reserve(count);
+    while (sums.size() < count)
+      sums.push_back({FlatBuffer(layout), FlatBuffer(statistics)});
   };
-  // All sub-trees that are run as such have as many leaves as a power of two.
-  std::size_t most_leaves = 1;
-  for (const Range& subtree : subtrees_) {
-    partials_.push_back(make());
-    if (subtree != subtrees_.back()) most_leaves = std::max(most_leaves, subtree.size());
-  }
-  for (Range left = subtrees_.back(); left.size() > 1; left.begin = tree_split(left)) {
-    spine_.push_back(make());
-    most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
-  }
-  for (std::size_t i = 0; i < height(most_leaves); ++i) sub_sums_.push_back(make());
+  fill(partials_, partials);
+  fill(spine_, spine);
+  fill(sub_sums_, sub_sums);
+}
+
+std::size_t Microbatches::gradient_buffers(const MicrobatchPart& part) {
+  if (part.is_in_turn()) return 1;
+  const auto [partials, spine, sub_sums] = count_buffers(whole_subtrees(part));
+  return partials + spine + sub_sums;
 }
 
 PartialSums Microbatches::gradients() {
-  if (part_.is_in_turn()) return PartialSums({&partials_.front().gradients});
-  return sums(&MicrobatchSums::gradients);
+  if (part_.is_in_turn()) return PartialSums({&partials_.front().gradients}, dtype_);
+  return sums(&MicrobatchSums::gradients, dtype_);
 }
 
-PartialSums Microbatches::sums(FlatBuffer MicrobatchSums::*kind) {
+PartialSums Microbatches::sums(FlatBuffer MicrobatchSums::*kind, Dtype dtype) {
   std::vector<FlatBuffer*> buffers;
   for (MicrobatchSums& partial : partials_) buffers.push_back(&(partial.*kind));
-  return PartialSums(std::move(buffers));
+  return PartialSums(std::move(buffers), dtype);
 }
 
 LossSum Microbatches::run(const BatchShare& batch, const FlatBuffer& values,
@@ -140,9 +162,10 @@ void Microbatches::run(const Step& step) {
 /// pass without samples, so that all ranks have the same events.
 void Microbatches::run_rounds(const Step& step) {
   FlatBuffer& gradients = partials_.front().gradients;
-  WithoutGradients quiet(step.listener);
+  Leaf leaf(*this, gradients, step.listener);
+  LastMicrobatch last(*this, gradients, step.listener);
   for (std::size_t round = 0; round < part_.passes(); ++round) {
-    PassListener& listener = round + 1 < part_.passes() ? quiet : step.listener;
+    PassListener& listener = round + 1 < part_.passes() ? leaf : last;
     if (round < part_.count()) {
       forward_microbatch(step, part_.number(round), partials_[round].statistics,
                          listener);
@@ -172,9 +195,9 @@ void Microbatches::run_last_subtree(const Step& step) {
 void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchSums& sums,
                                std::size_t depth) {
   if (microbatches.size() == 1) {
-    WithoutGradients quiet(step.listener);
-    forward_microbatch(step, microbatches.begin, sums.statistics, quiet);
-    backward_microbatch(step, sums.gradients, quiet);
+    Leaf leaf(*this, sums.gradients, step.listener);
+    forward_microbatch(step, microbatches.begin, sums.statistics, leaf);
+    backward_microbatch(step, sums.gradients, leaf);
     return;
   }
   const std::size_t middle = tree_split(microbatches);
@@ -182,7 +205,7 @@ void Microbatches::run_subtree(const Step& step, Range microbatches, MicrobatchS
   run_subtree(step, {microbatches.begin, middle}, left, depth + 1);
   run_subtree(step, {middle, microbatches.end}, sums, depth + 1);
   for (const Range& range : layout_.trained()) {
-    if (step.backward) add(range, left.gradients, sums.gradients);
+    if (step.backward) add_gradients(range, left.gradients, sums.gradients);
   }
   add({0, sums.statistics.size()}, left.statistics, sums.statistics);
 }
@@ -209,7 +232,7 @@ void Microbatches::forward_microbatch(const Step& step, std::size_t microbatch,
 void Microbatches::backward_microbatch(const Step& step, FlatBuffer& gradients,
                                        PassListener& listener) {
   if (!step.backward) return;
-  const float scale = 1.0f / static_cast<float>(step.batch.whole);
+  const float scale = loss_scale_ / static_cast<float>(step.batch.whole);
   network_.backward(scale, step.values, gradients, listener);
 }
 
@@ -238,6 +261,21 @@ void Microbatches::update_running_stats(std::size_t batch, FlatBuffer& running,
 /// right = left + right, elementwise.
 void Microbatches::add(Range range, const FlatBuffer& left, FlatBuffer& right) {
   add_to(team_, left.data() + range.begin, right.data() + range.begin, range.size());
+}
+
+/// As add(), in the type of the gradients.
+void Microbatches::add_gradients(Range range, const FlatBuffer& left, FlatBuffer& right) {
+  add(range, left, right);
+  round(range, right);
+}
+
+void Microbatches::round(Range range, FlatBuffer& gradients) {
+  if (dtype_ == Dtype::fp32) return;
+  constexpr std::size_t kChunk = 16 << 10;
+  team_.run((range.size() + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
+    const std::size_t begin = range.begin + chunk * kChunk;
+    round_in_place(dtype_, gradients.data() + begin, std::min(kChunk, range.end - begin));
+  });
 }
 
 }  // namespace convoy

@@ -16,7 +16,8 @@
 //      +     +
 //     0 1   2 3
 //
-// Gradients are added that way, and so are the moments that batch norms compute.
+// Gradients are added that way, and so are the moments that batch norms compute. If
+// gradients are to be exchanged in 16 bits, each micro-batch's and every sum are rounded.
 //
 // To the listener, a step is one pass per micro-batch that is computed here, and
 // begin_microbatch says which one follows. gradient_ready comes in the last pass only,
@@ -61,7 +62,10 @@ class Microbatches {
  public:
   /// Borrows everything but `part` for as long as it lives.
   Microbatches(Network& network, const Layout& layout, const MicrobatchPart& part,
-               ThreadTeam& team);
+               ThreadTeam& team, Dtype gradients = Dtype::fp32);
+
+  /// The gradients of the next run()s are those of the loss times this.
+  void scale_loss(double scale) { loss_scale_ = static_cast<float>(scale); }
 
   /// One pass over the own micro-batches of a batch: their part of the gradients of the
   /// whole batch's mean loss, overwriting. Returns the loss of their samples.
@@ -81,7 +85,7 @@ class Microbatches {
   /// If micro-batches are dealt in turn, the gradients of the pass that runs: a strategy
   /// adds them up, pass by pass.
   PartialSums gradients();
-  PartialSums batch_stats() { return sums(&MicrobatchSums::statistics); }
+  PartialSums batch_stats() { return sums(&MicrobatchSums::statistics, Dtype::fp32); }
 
   /// Updates the running statistics by the mean over all micro-batches of a batch.
   /// Requires: batch_stats().whole() is the sum over all of them.
@@ -95,12 +99,16 @@ class Microbatches {
            sizeof(float);
   }
 
+  /// How many buffers of gradients the sums of these micro-batches take.
+  static std::size_t gradient_buffers(const MicrobatchPart& part);
+
   /// Samples of the longest micro-batch of a batch.
   static std::size_t most_samples(std::size_t batch, std::size_t microbatches) {
     return (batch + microbatches - 1) / microbatches;
   }
 
  private:
+  class Leaf;
   class LastMicrobatch;
 
   /// Over some micro-batches.
@@ -120,7 +128,7 @@ class Microbatches {
   void run_rounds(const Step& step);
   void reserve_buffers(const Layout& layout, const Layout& statistics);
   void reserve_rounds(const Layout& layout, const Layout& statistics);
-  PartialSums sums(FlatBuffer MicrobatchSums::*kind);
+  PartialSums sums(FlatBuffer MicrobatchSums::*kind, Dtype dtype);
   void run_subtree(const Step& step, Range microbatches, MicrobatchSums& sums,
                    std::size_t depth);
   void run_last_subtree(const Step& step);
@@ -129,11 +137,15 @@ class Microbatches {
   void backward_microbatch(const Step& step, FlatBuffer& gradients,
                            PassListener& listener);
   void add(Range range, const FlatBuffer& left, FlatBuffer& right);
+  void add_gradients(Range range, const FlatBuffer& left, FlatBuffer& right);
+  void round(Range range, FlatBuffer& gradients);
 
   Network& network_;
   const Layout& layout_;
   MicrobatchPart part_;
   ThreadTeam& team_;
+  Dtype dtype_;  // of gradients and their sums
+  float loss_scale_ = 1;
   std::vector<Range> subtrees_;           // the whole ones among the own micro-batches
   std::vector<MicrobatchSums> partials_;  // of each of them
   // Of the last subtree: sums of the left sub-trees on the way to its last micro-batch.

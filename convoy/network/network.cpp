@@ -47,7 +47,7 @@ Network::Network(const Model& model, const Layout& layout, const NetworkOptions&
   arena_ = Arena(plan_.arena);
 }
 
-/// Room for what any stage is given, so that a pass allocates nothing.
+/// Space for what any stage is given, so that a pass allocates nothing.
 void Network::reserve_arguments() {
   for (const PlannedStage& planned : plan_.stages) {
     StageArguments& all = arguments_;
@@ -71,13 +71,16 @@ Pass Network::make_pass(const RngKey& key) {
           .kernels = options_.kernels,
           .arena = arena_,
           .samples = samples_.count(),
-          .key = key};
+          .key = key,
+          .activations = options_.activations,
+          .fp32_buffers = arena_.get(plan_.fp32_buffers),
+          .buffer_floats = plan_.buffer_floats};
 }
 
 Activation Network::activation(ActivationIndex index) {
   const PlannedActivation& planned = plan_.activations[index];
-  return {arena_.get(planned.values),
-          planned.gradient ? arena_.get(*planned.gradient) : nullptr};
+  return {stored(planned.values, planned.dtype),
+          planned.gradient ? stored(*planned.gradient, planned.dtype) : Stored()};
 }
 
 /// Tells the pass what a stage reads and writes; `gradients` is nullptr in forward.
@@ -87,7 +90,9 @@ void Network::set_arguments(std::size_t stage, const float* values, float* gradi
   for (std::size_t i = 0; i < planned.sources.size(); ++i) {
     const PlannedSource& source = planned.sources[i];
     arguments_.src[i] = activation(source.activation);
-    if (source.share) arguments_.src[i].gradient = arena_.get(*source.share);
+    if (!source.share) continue;
+    arguments_.src[i].gradient =
+        stored(*source.share, plan_.activations[source.activation].dtype);
   }
   for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
     const PlannedParameter& parameter = planned.parameters[i];
@@ -199,9 +204,10 @@ void Network::clear_gradients(std::size_t unit, FlatBuffer& gradients) const {
 void Network::add_shares(std::size_t stage, float* gradients) {
   for (const PlannedSource& source : plan_.stages[stage].sources) {
     if (!source.share) continue;
-    const Shape shape = plan_.activations[source.activation].shape;
-    add_to(team_, arena_.get(*source.share), activation(source.activation).gradient,
-           packs_of(samples_.count(), shape) * pack_floats(shape));
+    const PlannedActivation& planned = plan_.activations[source.activation];
+    add_to(team_, stored(*source.share, planned.dtype),
+           activation(source.activation).gradient,
+           packs_of(samples_.count(), planned.shape) * pack_floats(planned.shape));
   }
   for (const PlannedParameter& parameter : plan_.stages[stage].parameters) {
     if (!parameter.share) continue;

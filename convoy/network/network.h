@@ -73,6 +73,7 @@ class Network {
   bool is_first_of_unit(std::size_t stage) const;
   bool is_last_of_unit(std::size_t stage) const;
   Pass make_pass(const RngKey& key);
+  Stored stored(SlotId slot, Dtype dtype) { return {arena_.get<void>(slot), dtype}; }
   Activation activation(ActivationIndex index);
   void set_arguments(std::size_t stage, const float* values, float* gradients,
                      Pass& pass);

@@ -13,6 +13,11 @@
 //
 // so sixteen images are a pack, and so are sixteen tokens of one sample or of two. The
 // last pack is filled up; a stage that mixes rows writes zeros there.
+//
+// Activations and their gradients may be stored in 16 bits (storage/stored.h), except the
+// network's input and its logits. A stage computes in fp32: it widens what it reads a
+// piece at a time, and rounds what it writes. Around a stage that does not know of this
+// (takes_stored) all it reads is widened as a whole (storage/widened_stage.h).
 
 #pragma once
 
@@ -24,6 +29,7 @@
 #include "convoy/base/shape.h"
 #include "convoy/network/arena.h"
 #include "convoy/network/kernels/kernels.h"
+#include "convoy/network/storage/stored.h"
 #include "convoy/system/thread_team.h"
 
 namespace convoy {
@@ -37,8 +43,8 @@ struct RngKey {
 
 /// An activation and, in backward, its gradient.
 struct Activation {
-  float* values = nullptr;
-  float* gradient = nullptr;  // nullptr where it is not needed
+  Stored values{};
+  Stored gradient{};  // none where it is not needed
 };
 
 using Activations = std::span<const Activation>;
@@ -72,17 +78,35 @@ struct Pass {
   RngKey key;
   std::span<const ParameterView> parameters{};  // of this stage, as its layers list them
   std::span<const StatisticView> statistics{};
+  Dtype activations = Dtype::fp32;
+  float* fp32_buffers = nullptr;  // of all threads
+  std::size_t buffer_floats = 0;
 
   std::size_t rows(Shape shape) const {
     return samples * static_cast<std::size_t>(shape.rows);
   }
   std::size_t packs(Shape shape) const { return packs_of(samples, shape); }
 
+  /// A thread's memory for numbers that it widens: as much as the stage has asked for.
+  float* fp32_buffer(int thread) const {
+    return fp32_buffers + static_cast<std::size_t>(thread) * buffer_floats;
+  }
+
   /// Real rows in a pack of an activation of that shape.
   int real_rows(Shape shape, std::size_t pack) const {
     return static_cast<int>(std::min<std::size_t>(kPack, rows(shape) - pack * kPack));
   }
 };
+
+/// Calls work(from, size) for all numbers of an activation of that shape, one task per
+/// pack; where activations are of 16 bits, a piece at a time.
+template <class Work>
+void for_numbers(const Pass& pass, Shape shape, const Work& work) {
+  const std::size_t size = pack_floats(shape);
+  pass.team.run(pass.packs(shape), [&](std::size_t pack, int) {
+    for_pieces(pass.activations, pack * size, size, work);
+  });
+}
 
 /// What a stage is planned for.
 struct StageContext {
@@ -92,6 +116,8 @@ struct StageContext {
   int forward, backward;  // the stage's two moments in the plan
   bool training;          // whether there is a backward pass through the stage
   std::uint32_t number;   // of the stage, for its random numbers
+  Dtype activations = Dtype::fp32;
+  std::size_t* buffer_floats = nullptr;  // the most that a stage asked for so far
 
   std::size_t most_packs(Shape shape) const { return packs_of(most_samples, shape); }
   std::size_t most_rows(Shape shape) const { return most_packs(shape) * kPack; }
@@ -101,6 +127,12 @@ struct StageContext {
     return plan.reserve(
         floats_per_thread * sizeof(float) * static_cast<std::size_t>(threads),
         {moment, moment});
+  }
+  /// Memory for each thread alone whenever the stage runs, for numbers of 16 bits that it
+  /// widens. Where activations are fp32, there is none.
+  void ask_for_buffer(std::size_t floats_per_thread) const {
+    if (activations == Dtype::fp32) return;
+    *buffer_floats = std::max(*buffer_floats, round_up(floats_per_thread, kPack));
   }
   /// Memory that keeps its content from forward to backward.
   SlotId reserve_kept(std::size_t bytes) const {
@@ -126,6 +158,9 @@ class Stage {
   /// of keeping its result. Such a stage has no scratch memory in forward, and its
   /// backward reads its sources and not its result.
   virtual bool is_cheap() const { return false; }
+
+  /// Whether activations may be given to it as they are stored, in 16 bits.
+  virtual bool takes_stored() const { return false; }
 };
 
 }  // namespace convoy

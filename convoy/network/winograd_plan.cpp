@@ -157,6 +157,14 @@ int WinogradPlan::last_src_row(const Chunk& chunk) const {
   return std::min(src_.height, last_tile * src_stride() - frame_ + size_.src);
 }
 
+int WinogradPlan::last_dst_row(const Chunk& chunk) const {
+  return std::min(dst_.height, (chunk.first_row + chunk.rows) * size_.dst);
+}
+
+int WinogradPlan::most_dst_rows() const {
+  return std::min(dst_.height, rows_a_chunk_ * size_.dst);
+}
+
 int WinogradPlan::most_src_rows() const {
   return std::min(src_.height, (rows_a_chunk_ - 1) * src_stride() + size_.src);
 }

@@ -79,6 +79,12 @@ class WinogradPlan {
   int last_src_row(const Chunk& chunk) const;
   /// Of the chunk that sees most.
   int most_src_rows() const;
+  /// Rows [first, last) of the output that the chunk's tiles give, and the most of them.
+  int first_dst_row(const Chunk& chunk) const { return chunk.first_row * size_.dst; }
+  int last_dst_row(const Chunk& chunk) const;
+  int most_dst_rows() const;
+  /// Rows and columns of a tile of the output.
+  int dst_tile() const { return size_.dst; }
 
  private:
   int src_top(const TilePlace& place) const { return place.row * src_stride() - frame_; }

@@ -15,6 +15,14 @@ std::size_t padded(int channels) {
   return round_up(static_cast<std::size_t>(channels), kPack);
 }
 
+/// A quarter of the channels where activations are of 16 bits: the panels of all would be
+/// a large part of what such a network needs.
+int turned_at_a_time(int channels, Dtype activations) {
+  if (activations == Dtype::fp32) return channels;
+  const auto quarter = static_cast<std::size_t>((channels + 3) / 4);
+  return static_cast<int>(round_up(quarter, kTapsWide));
+}
+
 }  // namespace
 
 WinogradStage::WinogradStage(const StageContext& context, const WinogradOptions& options,
@@ -26,7 +34,8 @@ WinogradStage::WinogradStage(const StageContext& context, const WinogradOptions&
       relu_(options.relu),
       has_bias_(options.layer.bias),
       block_(plan_.tiles() * context.most_packs(src) > kFewColumns ? kColumnsABlock
-                                                                   : kFewColumns) {
+                                                                   : kFewColumns),
+      turned_(turned_at_a_time(src.channels, context.activations)) {
   taps_.kept = 2 * static_cast<std::size_t>(plan_.products()) <= plan_.taps();
   taps_.at_once = taps_.kept || plan_.tiles() * context.most_packs(src_) > kFewColumns;
   const auto products = static_cast<std::size_t>(plan_.products());
@@ -43,19 +52,38 @@ WinogradStage::WinogradStage(const StageContext& context, const WinogradOptions&
   forward_.taps = context.plan.reserve(
       all_taps, {context.forward, kept ? context.backward : context.forward});
   forward_.scratch = context.reserve_scratch(forward_.scratch_floats, context.forward);
+  context.ask_for_buffer(forward_buffer());
   if (!context.training) return;
+  context.ask_for_buffer(backward_buffer(context));
 
   const Lifetime later = {context.backward, context.backward};
   const std::size_t turned = static_cast<std::size_t>(plan_.most_src_rows()) * src_.width;
   backward_.scratch_floats = std::max({forward_.scratch_floats, turned * kPack * kPack,
                                        products * (kTapsHigh * kTapsWide + kPad)});
-  turned_sources_ = plan_panels(context, src_.channels, context.backward);
+  turned_sources_ =
+      plan_panels(context, std::min(turned_, src_.channels), context.backward);
   gradients_ = plan_panels(context, dst_.channels, context.backward);
   backward_.taps = kept ? forward_.taps : context.plan.reserve(all_taps, later);
   backward_.scratch = context.reserve_scratch(backward_.scratch_floats, context.backward);
   bias_shares_ = context.plan.reserve(
       context.most_packs(src_) * static_cast<std::size_t>(dst_.channels) * sizeof(float),
       later);
+}
+
+/// The rows of sixteen channels that a chunk sees, or a tile of a group of channels.
+std::size_t WinogradStage::forward_buffer() const {
+  const auto side = static_cast<std::size_t>(plan_.dst_tile());
+  return std::max(pack_floats({kPack, plan_.most_src_rows(), src_.width}),
+                  side * side * kGroup * kPack);
+}
+
+/// The same, of gradients as well; or a group of channels of a part's packs.
+std::size_t WinogradStage::backward_buffer(const StageContext& context) const {
+  const Chunk chunk = plan_.chunk(0, context.most_packs(src_));
+  return std::max({forward_buffer(),
+                   pack_floats({kPack, plan_.most_dst_rows(), dst_.width}),
+                   std::min(chunk.packs, packs_a_part(chunk)) *
+                       pack_floats({kGroup, plan_.most_src_rows(), src_.width})});
 }
 
 WinogradStage::Panels WinogradStage::plan_panels(const StageContext& context,
@@ -149,9 +177,9 @@ void WinogradStage::forward(const Pass& pass, Activations src, const Activation&
   for (std::size_t i = 0; i < plan_.chunks(pass.packs(src_)); ++i) {
     const Chunk chunk = plan_.chunk(i, pass.packs(src_));
     const std::size_t blocks = block_count(src_.channels);
-    pass.team.run(chunk.packs * blocks, [&](std::size_t task, int) {
+    pass.team.run(chunk.packs * blocks, [&](std::size_t task, int thread) {
       transform_sources(pass, chunk, src[0].values, task / blocks,
-                        block_of(src_.channels, task % blocks));
+                        block_of(src_.channels, task % blocks), pass.fp32_buffer(thread));
     });
     const std::size_t parts = column_parts(chunk);
     const Tiles groups = channel_groups(dst_.channels, parts, pass.team.threads());
@@ -164,30 +192,40 @@ void WinogradStage::forward(const Pass& pass, Activations src, const Activation&
       for (std::size_t c = columns.begin; c < columns.end; c += block_) {
         const Part part = {group, {c, std::min(columns.end, c + block_)}};
         multiply_forward(pass, part, scratch, products);
-        write_outputs(pass, chunk, part, products, dst.values);
+        write_outputs(pass, chunk, part, products, dst.values, pass.fp32_buffer(thread));
       }
     });
   }
 }
 
+/// The rows of a pack of the chunk that its tiles see, of some channels.
+Band WinogradStage::source_band(const Chunk& chunk, const Stored& src, std::size_t pack,
+                                Range channels, float* buffer) const {
+  const std::size_t plane = src_.pixels() * kPack;
+  return read_band(src,
+                   (chunk.first_pack + pack) * pack_floats(src_) + channels.begin * plane,
+                   {static_cast<int>(channels.size()), src_.height, src_.width},
+                   plan_.first_src_row(chunk), plan_.last_src_row(chunk), buffer);
+}
+
 /// Tiles of a pack of the chunk, of some channels, to products.
 void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
-                                      const float* src, std::size_t pack,
-                                      Range channels) const {
+                                      const Stored& src, std::size_t pack, Range channels,
+                                      float* buffer) const {
   const WinogradKernels& kernels = winograd_kernels(pass.kernels);
   const std::size_t row = static_cast<std::size_t>(src_.width) * kPack;
-  const std::size_t plane = row * src_.height;
-  const float* images = src + (chunk.first_pack + pack) * pack_floats(src_);
+  const Band band = source_band(chunk, src, pack, channels, buffer);
+  const std::ptrdiff_t above = static_cast<std::ptrdiff_t>(band.top) * src_.width;
   float* panels = pass.arena.get(sources_.slot);
   const std::size_t first = pack * plan_.columns_a_pack(chunk);
   for (std::size_t c = first; c < first + plan_.columns_a_pack(chunk); ++c) {
     const TilePlace place = plan_.place(chunk, c);
     kernels.source_to_products(
         {.form = plan_.form(),
-         .image = images + channels.begin * plane + plan_.src_offset(place) * kPack,
+         .image = band.first + (plan_.src_offset(place) - above) * kPack,
          .image_pixel = kPack,
          .image_row = row,
-         .image_channel = plane,
+         .image_channel = row * band.rows,
          .inside = plan_.src_window(place),
          .channels = static_cast<int>(channels.size()),
          .products = panels + sources_.at(0, channels.begin, c),
@@ -245,10 +283,13 @@ void WinogradStage::multiply_forward(const Pass& pass, const Part& part, float* 
 }
 
 void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Part& part,
-                                  const float* products, float* dst) const {
+                                  const float* products, const Stored& dst,
+                                  float* buffer) const {
   const WinogradKernels& kernels = winograd_kernels(pass.kernels);
-  const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
-  const std::size_t plane = row * dst_.height;
+  const bool direct = dst.is_fp32();
+  const int width = direct ? dst_.width : plan_.dst_tile();
+  const std::size_t row = static_cast<std::size_t>(width) * kPack;
+  const std::size_t plane = row * (direct ? dst_.height : plan_.dst_tile());
   const float* bias =
       has_bias_ ? pass.parameters[kWinogradBias].values + part.channels.begin : nullptr;
   for (std::size_t i = 0; i < part.columns.size(); ++i) {
@@ -259,12 +300,31 @@ void WinogradStage::write_outputs(const Pass& pass, const Chunk& chunk, const Pa
                                   .channels = static_cast<int>(part.channels.size()),
                                   .bias = bias,
                                   .clamp_min = relu_ ? 0 : kNoClamp,
-                                  .image = dst + place.pack * pack_floats(dst_) +
-                                           part.channels.begin * plane +
-                                           plan_.dst_offset(place) * kPack,
+                                  .image = direct ? dst + place.pack * pack_floats(dst_) +
+                                                        part.channels.begin * plane +
+                                                        plan_.dst_offset(place) * kPack
+                                                  : buffer,
                                   .image_row = row,
                                   .image_channel = plane,
                                   .inside = plan_.dst_window(place)});
+    if (!direct) store_tile(place, part.channels, buffer, dst);
+  }
+}
+
+/// Stores a tile of some channels, [channel][row][column][16], as far as it is inside.
+void WinogradStage::store_tile(const TilePlace& place, Range channels, const float* tile,
+                               const Stored& dst) const {
+  const std::size_t row = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t tile_row = static_cast<std::size_t>(plan_.dst_tile()) * kPack;
+  const TileWindow inside = plan_.dst_window(place);
+  const std::size_t first =
+      place.pack * pack_floats(dst_) + plan_.dst_offset(place) * kPack;
+  for (std::size_t k = channels.begin; k < channels.end; ++k) {
+    for (int y = 0; y < plan_.dst_tile(); ++y, tile += tile_row) {
+      if (y >= inside.bottom) continue;
+      dst.store(first + (k * dst_.height + y) * row,
+                static_cast<std::size_t>(inside.right) * kPack, tile);
+    }
   }
 }
 

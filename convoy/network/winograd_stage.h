@@ -16,6 +16,7 @@
 
 #pragma once
 
+#include "convoy/network/convolution/band.h"
 #include "convoy/network/kernels/product.h"
 #include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
@@ -41,6 +42,7 @@ class WinogradStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return relu_; }
+  bool takes_stored() const override { return true; }
 
  private:
   /// An operand of the matrix products of one chunk, in blocks of sixteen channels:
@@ -80,6 +82,16 @@ class WinogradStage final : public Stage {
     std::size_t product() const { return columns.size() * column() + 3 * kPack; }
   };
 
+  /// Rows of the source's gradient to which a task adds: some channels of some packs.
+  struct GradientBands {
+    float* first;
+    int top;                  // the number of the first row
+    std::size_t plane, pack;  // strides
+    std::size_t first_pack;
+  };
+
+  std::size_t forward_buffer() const;
+  std::size_t backward_buffer(const StageContext& context) const;
   Panels plan_panels(const StageContext& context, int channels, int moment) const;
   std::size_t taps_product() const;
   std::size_t packs_a_part(const Chunk& chunk) const;
@@ -93,35 +105,44 @@ class WinogradStage final : public Stage {
   Taps taps_of(const Pass& pass, SlotId all, Range rows, Range channels, float* scratch,
                std::size_t scratch_row) const;
 
-  void transform_sources(const Pass& pass, const Chunk& chunk, const float* src,
-                         std::size_t pack, Range channels) const;
+  Band source_band(const Chunk& chunk, const Stored& src, std::size_t pack,
+                   Range channels, float* buffer) const;
+  void transform_sources(const Pass& pass, const Chunk& chunk, const Stored& src,
+                         std::size_t pack, Range channels, float* buffer) const;
   void multiply_forward(const Pass& pass, const Part& part, float* scratch,
                         float* products) const;
   void write_outputs(const Pass& pass, const Chunk& chunk, const Part& part,
-                     const float* products, float* dst) const;
+                     const float* products, const Stored& dst, float* buffer) const;
+  void store_tile(const TilePlace& place, Range channels, const float* tile,
+                  const Stored& dst) const;
 
   void finish_gradient(const Pass& pass, std::size_t pack, Range channels,
                        const Activation& dst) const;
-  void transform_gradients(const Pass& pass, const Chunk& chunk, const float* gradient,
-                           std::size_t pack, Range channels) const;
-  void transpose_sources(const Pass& pass, const Chunk& chunk, const float* images,
+  void transform_gradients(const Pass& pass, const Chunk& chunk, const Stored& gradient,
+                           std::size_t pack, Range channels, float* buffer) const;
+  void transpose_sources(const Pass& pass, const Chunk& chunk, const Band& images,
                          Range channels, float* turned) const;
-  void transform_turned_sources(const Pass& pass, const Chunk& chunk, const float* src,
-                                std::size_t pack, Range channels, float* scratch) const;
-  void transform_for_backward(const Pass& pass, const Chunk& chunk, const Activation& src,
-                              const Activation& dst) const;
+  void transform_turned_sources(const Pass& pass, const Chunk& chunk, const Band& images,
+                                std::size_t pack, Range channels, float* panels,
+                                float* scratch) const;
+  void transform_for_backward(const Pass& pass, const Chunk& chunk, Range turned,
+                              const Activation& src, const Activation& dst) const;
   void multiply_backward(const Pass& pass, const Part& part, float* scratch,
                          float* products) const;
   void add_source_gradients(const Pass& pass, const Chunk& chunk, const Part& part,
-                            const float* products, float* src_gradient) const;
+                            const float* products, const GradientBands& bands) const;
+  GradientBands gradient_bands(const Chunk& chunk, Range channels, Range packs,
+                               const Stored& src_gradient, float* buffer) const;
+  void store_bands(const Chunk& chunk, Range channels, Range packs,
+                   const GradientBands& bands, const Stored& src_gradient) const;
   void source_backward(const Pass& pass, const Chunk& chunk, const Part& part,
-                       float* scratch, float* src_gradient) const;
+                       float* scratch, const Stored& src_gradient, float* buffer) const;
   void multiply_columns(const Pass& pass, int t, Range columns, std::size_t row,
                         std::size_t channel, const float* next, float* dst) const;
   void taps_backward(const Pass& pass, const Chunk& chunk, Range rows, Range channels,
-                     bool accumulate, float* scratch) const;
-  void gradients_from_products(const Pass& pass, const Chunk& chunk, bool accumulate,
-                               float* src_gradient) const;
+                     std::size_t first_turned, bool accumulate, float* scratch) const;
+  void gradients_from_products(const Pass& pass, const Chunk& chunk, Range turned,
+                               bool accumulate, const Stored& src_gradient) const;
   void add_bias_shares(const Pass& pass) const;
 
   WinogradPlan plan_;
@@ -130,6 +151,7 @@ class WinogradStage final : public Stage {
   bool has_bias_;
   TapsPlan taps_;
   std::size_t block_;  // columns multiplied at a time
+  int turned_;         // source channels whose taps' gradient is computed at a time
   Panels sources_, turned_sources_, gradients_;
   Workspace forward_, backward_;
   SlotId bias_shares_{};  // [pack][channel]

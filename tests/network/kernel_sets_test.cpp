@@ -25,6 +25,27 @@ TEST_P(EveryKernelSet, TrainsToTheBitsOfTheReference) {
   }
 }
 
+/// Activations of bf16: whatever the kernels, the threads, and what is recomputed.
+TEST_P(EveryKernelSet, TrainsToTheBitsOfTheReferenceInSixteenBits) {
+  Training run = {.model = GetParam(),
+                  .steps = 1,
+                  .threads = 2,
+                  .kernels = KernelSet::reference,
+                  .activations = Dtype::bf16};
+  const std::string expected = train(run);
+
+  run.recompute_units = kAllUnits;
+  run.threads = 3;
+  for (const KernelSet set : available_kernel_sets()) {
+    if (set == KernelSet::reference) continue;
+    run.kernels = set;
+    EXPECT_EQ(train(run), expected) << name_of(set);
+    run.threads = 1;
+  }
+  run.activations = Dtype::fp32;
+  EXPECT_NE(train(run), expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, EveryKernelSet, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 

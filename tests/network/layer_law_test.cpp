@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "convoy/network/stage_builder.h"
+#include "convoy/network/storage/widened_stage.h"
 #include "tests/network/double_layer.h"
 #include "tests/network/kernel_tables.h"
 #include "tests/network/made_up.h"
@@ -98,6 +100,33 @@ struct RunOptions {
   int threads = 2;
   bool src_gradients = true;
   bool parameter_gradients = true;
+  Dtype activations = Dtype::fp32;
+};
+
+/// A copy of numbers as a type of 16 bits, which replaces them at the end; with fp32, the
+/// numbers themselves.
+class StoredCopy {
+ public:
+  StoredCopy(Dtype dtype, std::vector<float>& numbers)
+      : dtype_(dtype), numbers_(numbers), halves_(numbers.size()) {
+    if (!is_fp32()) narrow(dtype_, numbers_.data(), halves_.data(), halves_.size());
+  }
+  ~StoredCopy() {
+    if (!is_fp32()) widen(dtype_, halves_.data(), numbers_.data(), halves_.size());
+  }
+  StoredCopy(const StoredCopy&) = delete;
+  StoredCopy& operator=(const StoredCopy&) = delete;
+
+  Stored view() {
+    return is_fp32() ? Stored(numbers_.data()) : Stored(halves_.data(), dtype_);
+  }
+
+ private:
+  bool is_fp32() const { return dtype_ == Dtype::fp32; }
+
+  Dtype dtype_;
+  std::vector<float>& numbers_;
+  std::vector<std::uint16_t> halves_;
 };
 
 class LayerLaw : public testing::TestWithParam<LawCase> {
@@ -133,6 +162,7 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
   StageResult run(const std::vector<std::vector<double>>& src,
                   const RunOptions& options) const {
     ArenaPlan plan;
+    std::size_t buffer_floats = 0;
     // Planned for more than it gets, as for the last batch of an epoch.
     const StageContext context{.plan = plan,
                                .most_samples = samples_ + 20,
@@ -140,8 +170,13 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
                                .forward = 0,
                                .backward = 1,
                                .training = true,
-                               .number = kLawStage};
-    const auto stage = layer_.kind().make_stage(spec(), context);
+                               .number = kLawStage,
+                               .activations = options.activations,
+                               .buffer_floats = &buffer_floats};
+    const auto stage = make_stage(context);
+    const SlotId fp32_buffers = plan.reserve(
+        buffer_floats * sizeof(float) * static_cast<std::size_t>(options.threads),
+        {0, 1});
     plan.solve();
     Arena arena(std::move(plan));
     ThreadTeam team(options.threads);
@@ -149,23 +184,52 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
               .kernels = options.kernels,
               .arena = arena,
               .samples = samples_,
-              .key = kLawKey};
+              .key = kLawKey,
+              .activations = options.activations,
+              .fp32_buffers = arena.get(fp32_buffers),
+              .buffer_floats = buffer_floats};
     Buffers buffers = fill_buffers(src, options);
     pass.parameters = buffers.parameter_views;
     pass.statistics = buffers.statistic_views;
-    stage->forward(pass, buffers.activations, {buffers.result.dst.data(), nullptr});
+    const Dtype dtype = options.activations;
+    {
+      StoredCopy result(dtype, buffers.result.dst);
+      stage->forward(pass, buffers.activations(), {result.view(), {}});
+    }
     std::vector<float> gradient = packed(cotangent_, samples_, description_.dst);
     std::vector<float> dst = buffers.result.dst;  // backward may not change the result
-    stage->backward(pass, buffers.activations, {dst.data(), gradient.data()});
+    StoredCopy dst_copy(dtype, dst), gradient_copy(dtype, gradient);
+    stage->backward(pass, buffers.activations(), {dst_copy.view(), gradient_copy.view()});
+    buffers.copies.clear();
     return std::move(buffers.result);
+  }
+
+  /// As a network makes it.
+  std::unique_ptr<Stage> make_stage(const StageContext& context) const {
+    auto stage = layer_.kind().make_stage(spec(), context);
+    const Dtype dtype = context.activations;
+    if (dtype == Dtype::fp32 || stage->takes_stored()) return stage;
+    std::vector<StoredShape> src;
+    for (const Shape shape : shapes_) src.push_back({shape, dtype});
+    return widened(context, std::move(stage), src, {description_.dst, dtype});
   }
 
   struct Buffers {
     std::vector<std::vector<float>> src, parameters, statistics;
     StageResult result;
-    std::vector<Activation> activations;
+    std::deque<StoredCopy> copies;  // of each source: values, gradient
+    bool src_gradients = true;
     std::vector<ParameterView> parameter_views;
     std::vector<StatisticView> statistic_views;
+
+    std::vector<Activation> activations() {
+      std::vector<Activation> views;
+      for (std::size_t i = 0; i < copies.size(); i += 2) {
+        views.push_back(
+            {copies[i].view(), src_gradients ? copies[i + 1].view() : Stored()});
+      }
+      return views;
+    }
   };
 
   Buffers fill_buffers(const std::vector<std::vector<double>>& src,
@@ -185,10 +249,10 @@ class LayerLaw : public testing::TestWithParam<LawCase> {
     all.result.dst.resize(packs_of(samples_, description_.dst) *
                           pack_floats(description_.dst));
     for (std::size_t i = 0; i < src.size(); ++i) {
-      float* gradient = all.result.src_gradients[i].data();
-      all.activations.push_back(
-          {all.src[i].data(), options.src_gradients ? gradient : nullptr});
+      all.copies.emplace_back(options.activations, all.src[i]);
+      all.copies.emplace_back(options.activations, all.result.src_gradients[i]);
     }
+    all.src_gradients = options.src_gradients;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       float* gradient = all.result.parameter_gradients[i].data();
       all.parameter_views.push_back(
@@ -298,6 +362,57 @@ TEST_P(LayerLaw, DoesNotDependOnTheNumberOfThreads) {
 
   EXPECT_TRUE(run(src_, {.threads = 2}) == alone);
   EXPECT_TRUE(run(src_, {.threads = 3}) == alone);
+}
+
+/// The numbers as a type of 16 bits has them.
+std::vector<double> rounded_to(Dtype dtype, std::vector<double> numbers) {
+  for (double& one : numbers) one = round_to(dtype, static_cast<float>(one));
+  return numbers;
+}
+
+void expect_close(const std::vector<float>& found, const std::vector<float>& expected,
+                  double tolerance, const std::string& what) {
+  double squares = 0;
+  for (const double one : expected) squares += one * one;
+  const double size = std::sqrt(squares / static_cast<double>(expected.size()));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], tolerance * (size + std::abs(expected[i])) + 1e-6)
+        << what << ", element " << i;
+  }
+}
+
+/// A stage that widens what it reads and rounds what it writes gives what the stage of
+/// fp32 gives from the same rounded numbers, with the same bits on all kernels and any
+/// number of threads.
+TEST_P(LayerLaw, OfSixteenBitsIsThatOfRoundedNumbers) {
+  if (is_identity() || samples_ == 5) return;
+  const std::vector<double> cotangent = cotangent_;
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+    SCOPED_TRACE(name_of(dtype));
+    // Seven fraction bits of bf16, ten of fp16; rounded twice at most.
+    const double tolerance = dtype == Dtype::bf16 ? 0x1p-6 : 0x1p-9;
+    std::vector<std::vector<double>> src = src_;
+    for (auto& numbers : src) numbers = rounded_to(dtype, numbers);
+    cotangent_ = rounded_to(dtype, cotangent);
+    const StageResult wide = run(src, {});
+    const StageResult found = run(src, {.activations = dtype});
+    expect_close(found.dst, wide.dst, tolerance, "result");
+    for (std::size_t i = 0; i < src.size(); ++i) {
+      expect_zeros_beyond(found.src_gradients[i], samples_, shapes_[i]);
+      expect_close(found.src_gradients[i], wide.src_gradients[i], tolerance, "source");
+    }
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      expect_close(found.parameter_gradients[i], wide.parameter_gradients[i], tolerance,
+                   description_.parameters[i].name);
+    }
+    int threads = 0;
+    for (const KernelSet kernels : available_kernel_sets()) {
+      const RunOptions other = {
+          .kernels = kernels, .threads = ++threads, .activations = dtype};
+      EXPECT_TRUE(run(src, other) == found)
+          << name_of(kernels) << ", " << threads << " threads";
+    }
+  }
 }
 
 TEST_P(LayerLaw, ComputesOnlyTheGradientsThatAreAskedFor) {

@@ -24,6 +24,7 @@ struct Training {
   std::uint64_t seed = 1;
   KernelSet kernels = best_kernel_set();
   std::size_t recompute_units = 0;
+  Dtype activations = Dtype::fp32;
 };
 
 /// made_up_values(), kept until another model or seed is asked for: to draw those of a
@@ -60,7 +61,8 @@ inline std::string train(const Training& run) {
       model, layout,
       {.most_samples = Microbatches::most_samples(run.batch, run.microbatches),
        .recompute_units = run.recompute_units,
-       .kernels = run.kernels},
+       .kernels = run.kernels,
+       .activations = run.activations},
       team);
   Microbatches microbatches(network, layout, all_microbatches(run.microbatches), team);
   Sgd sgd(layout,

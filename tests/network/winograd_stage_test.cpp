@@ -127,7 +127,8 @@ Found StageTrial::run(KernelSet kernels, int threads, bool pointwise) const {
   const Activation dst = {arena.get(slots[2]), arena.get(slots[3])};
   pack(images_, case_.src.size(), src.values);
   pack(gradient_, dst_.size(), dst.gradient);
-  std::fill_n(src.gradient, packs * pack_floats(case_.src), kUntouched);
+  std::fill_n(static_cast<float*>(src.gradient), packs * pack_floats(case_.src),
+              kUntouched);
   std::ranges::fill(gradients.view(layout_.segments()[0].range), kUntouched);
 
   stage->forward(pass, {&src, 1}, dst);

@@ -43,9 +43,10 @@ class AdaptiveAveragePoolKind final
             .details = {{"output", size}}};
   }
   std::unique_ptr<Stage> make_stage(const StageSpec& spec,
-                                    const StageContext&) const override {
+                                    const StageContext& context) const override {
     const Shape src = spec.src[0], dst = spec.dst();
     return std::make_unique<AverageStage>(
+        context,
         AverageWindows{adaptive_spans(src.height, dst.height),
                        adaptive_spans(src.width, dst.width)},
         src, dst);

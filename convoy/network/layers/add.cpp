@@ -15,42 +15,44 @@ namespace {
 /// The sum of two branches of one shape, and the ReLU that may follow it.
 class AddStage final : public Stage {
  public:
-  AddStage(Shape shape, bool relu)
-      : shape_(shape), size_(pack_floats(shape)), relu_(relu) {}
+  AddStage(Shape shape, bool relu) : shape_(shape), relu_(relu) {}
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const std::size_t from = pack * size_;
+    for_numbers(pass, shape_, [&](std::size_t from, std::size_t size) {
+      Piece a, b, c;
+      float* to = dst.values.target(from, c.numbers);
       epilogue_kernels(pass.kernels)
-          .scale_shift({.src = src[0].values + from,
+          .scale_shift({.src = src[0].values.read(from, size, a.numbers),
                         .scale = 1,
                         .shift = 0,
-                        .residual = src[1].values + from,
+                        .residual = src[1].values.read(from, size, b.numbers),
                         .clamp_min = relu_ ? 0 : kNoClamp,
-                        .dst = dst.values + from,
-                        .size = size_});
+                        .dst = to,
+                        .size = size});
+      dst.values.store(from, size, to);
     });
   }
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const std::size_t from = pack * size_;
-      float* gradient = dst.gradient + from;
+    for_numbers(pass, shape_, [&](std::size_t from, std::size_t size) {
+      Piece a, b;
+      float* gradient = dst.gradient.edit(from, size, a.numbers);
       if (relu_) {
-        epilogue_kernels(pass.kernels).mask_by_sign({gradient, dst.values + from, size_});
+        epilogue_kernels(pass.kernels)
+            .mask_by_sign({gradient, dst.values.read(from, size, b.numbers), size});
       }
       for (const Activation& to : src) {
-        if (to.gradient != nullptr) std::copy_n(gradient, size_, to.gradient + from);
+        if (to.gradient != nullptr) to.gradient.copy_from(gradient, size, from);
       }
     });
   }
 
   bool backward_reads_src(std::size_t) const override { return false; }
   bool backward_reads_dst() const override { return relu_; }
+  bool takes_stored() const override { return true; }
 
  private:
   Shape shape_;
-  std::size_t size_;  // of one pack
   bool relu_;
 };
 

@@ -59,9 +59,9 @@ class AveragePoolKind final : public KindOf<AveragePool, AveragePoolKind> {
     return result;
   }
   std::unique_ptr<Stage> make_stage(const StageSpec& spec,
-                                    const StageContext&) const override {
+                                    const StageContext& context) const override {
     return std::make_unique<AverageStage>(
-        average_windows(spec.options<AveragePool>(), spec.src[0]), spec.src[0],
+        context, average_windows(spec.options<AveragePool>(), spec.src[0]), spec.src[0],
         spec.dst());
   }
   std::vector<LayerExample> examples() const override {

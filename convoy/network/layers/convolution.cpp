@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "convoy/base/error.h"
-#include "convoy/network/convolution_stage.h"
-#include "convoy/network/depthwise_stage.h"
+#include "convoy/network/convolution/convolution_stage.h"
+#include "convoy/network/convolution/depthwise_stage.h"
 #include "convoy/network/layers/max_pool.h"
 #include "convoy/network/layers/relu.h"
 #include "convoy/network/pointwise/pointwise_stage.h"

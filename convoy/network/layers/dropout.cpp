@@ -35,10 +35,12 @@ class DropoutStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return false; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
-  void scale_kept(const Pass& pass, const float* from, float* to, bool draw) const {
-    constexpr std::size_t kChunk = 64;
+  void scale_kept(const Pass& pass, const Stored& from, const Stored& to,
+                  bool draw) const {
+    constexpr std::size_t kChunk = kPieceFloats / kPack;
     const RandomStream random(pass.key.seed, RngStream::dropout, pass.key.step,
                               pass.key.microbatch << 16 | number_);
     const auto threshold = static_cast<std::uint32_t>(std::lround(probability_ * 65536));
@@ -48,11 +50,14 @@ class DropoutStage final : public Stage {
     pass.team.run((rows + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
       const std::size_t first = chunk * kChunk, count = std::min(kChunk, rows - first);
       if (draw) kernels.draw({random, first, count, threshold, kept + first});
-      kernels.scale({.src = from + first * kPack,
+      Piece a, b;
+      float* scaled = to.target(first * kPack, b.numbers);
+      kernels.scale({.src = from.read(first * kPack, count * kPack, a.numbers),
                      .kept = kept + first,
                      .rows = count,
                      .factor = 1.0f / (1.0f - probability_),
-                     .dst = to + first * kPack});
+                     .dst = scaled});
+      to.store(first * kPack, count * kPack, scaled);
     });
   }
 

@@ -35,8 +35,11 @@ class ElementwiseStage final : public Stage {
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
     const ActivationKernels& kernels = this->kernels(pass);
     for_chunks(pass, [&](std::size_t from, std::size_t size) {
+      Piece a, b;
+      float* to = dst.values.target(from, b.numbers);
       kernels.value(
-          {src[0].values + from, dst.values + from, size, activation_.constants});
+          {src[0].values.read(from, size, a.numbers), to, size, activation_.constants});
+      dst.values.store(from, size, to);
     });
   }
 
@@ -44,14 +47,19 @@ class ElementwiseStage final : public Stage {
     if (src[0].gradient == nullptr) return;
     const ActivationKernels& kernels = this->kernels(pass);
     for_chunks(pass, [&](std::size_t from, std::size_t size) {
-      kernels.gradient({src[0].values + from, dst.gradient + from, src[0].gradient + from,
-                        size, activation_.constants});
+      Piece a, b, c;
+      float* to = src[0].gradient.target(from, c.numbers);
+      kernels.gradient({src[0].values.read(from, size, a.numbers),
+                        dst.gradient.read(from, size, b.numbers), to, size,
+                        activation_.constants});
+      src[0].gradient.store(from, size, to);
     });
   }
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
   bool is_cheap() const override { return true; }
+  bool takes_stored() const override { return true; }
 
  private:
   static constexpr std::size_t kChunk = 4096;  // a multiple of kPack
@@ -64,7 +72,8 @@ class ElementwiseStage final : public Stage {
   void for_chunks(const Pass& pass, const Work& work) const {
     const std::size_t all = pass.packs(shape_) * pack_floats(shape_);
     pass.team.run((all + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-      work(chunk * kChunk, std::min(kChunk, all - chunk * kChunk));
+      for_pieces(pass.activations, chunk * kChunk, std::min(kChunk, all - chunk * kChunk),
+                 work);
     });
   }
 

@@ -22,20 +22,25 @@ class LayerNormStage final : public Stage {
       : shape_(shape),
         epsilon_(layer.epsilon),
         moments_(context.reserve_kept(context.most_packs(shape) * sizeof(RowMoments))),
-        sums_(context.reserve_scratch(2 * kFeaturesPerTask * kPack, context.backward)) {}
+        sums_(context.reserve_scratch(2 * kFeaturesPerTask * kPack, context.backward)) {
+    context.ask_for_buffer(3 * pack_floats(shape));
+  }
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
     auto* moments = pass.arena.get<RowMoments>(moments_);
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const std::size_t from = pack * pack_floats(shape_);
+    const std::size_t size = pack_floats(shape_);
+    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int thread) {
+      float* buffer = pass.fp32_buffer(thread);
+      float* to = dst.values.target(pack * size, buffer + size);
       row_norm_kernels(pass.kernels)
-          .normalize({.src = src[0].values + from,
+          .normalize({.src = src[0].values.read(pack * size, size, buffer),
                       .features = shape_.features(),
                       .scale = pass.parameters[kNormScale].values,
                       .shift = pass.parameters[kNormShift].values,
                       .epsilon = epsilon_,
-                      .dst = dst.values + from,
+                      .dst = to,
                       .moments = moments + pack});
+      dst.values.store(pack * size, size, to);
     });
   }
 
@@ -43,26 +48,30 @@ class LayerNormStage final : public Stage {
     sum_gradients(pass, src[0].values, dst.gradient);
     if (src[0].gradient == nullptr) return;
     const auto* moments = pass.arena.get<RowMoments>(moments_);
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const std::size_t from = pack * pack_floats(shape_);
+    const std::size_t size = pack_floats(shape_);
+    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int thread) {
+      float* buffer = pass.fp32_buffer(thread);
+      float* to = src[0].gradient.target(pack * size, buffer + 2 * size);
       row_norm_kernels(pass.kernels)
-          .gradient({.dst_gradient = dst.gradient + from,
-                     .src = src[0].values + from,
+          .gradient({.dst_gradient = dst.gradient.read(pack * size, size, buffer),
+                     .src = src[0].values.read(pack * size, size, buffer + size),
                      .features = shape_.features(),
                      .scale = pass.parameters[kNormScale].values,
                      .moments = moments + pack,
-                     .src_gradient = src[0].gradient + from});
+                     .src_gradient = to});
+      src[0].gradient.store(pack * size, size, to);
     });
   }
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
   bool is_cheap() const override { return true; }
+  bool takes_stored() const override { return true; }
 
  private:
   static constexpr std::size_t kFeaturesPerTask = 32;
 
-  void sum_gradients(const Pass& pass, const float* src, const float* dst_gradient) {
+  void sum_gradients(const Pass& pass, const Stored& src, const Stored& dst_gradient) {
     float* scale = pass.parameters[kNormScale].gradient;
     float* shift = pass.parameters[kNormShift].gradient;
     if (scale == nullptr && shift == nullptr) return;
@@ -78,9 +87,10 @@ class LayerNormStage final : public Stage {
       std::fill_n(sums, 2 * kFeaturesPerTask * kPack, 0.0f);
       for (std::size_t pack = 0; pack < pass.packs(shape_); ++pack) {
         const std::size_t from = (pack * features + first) * kPack;
+        Piece a, b;
         row_norm_kernels(pass.kernels)
-            .add_sums({.dst_gradient = dst_gradient + from,
-                       .src = src + from,
+            .add_sums({.dst_gradient = dst_gradient.read(from, count * kPack, a.numbers),
+                       .src = src.read(from, count * kPack, b.numbers),
                        .features = count,
                        .moments = moments + pack,
                        .sums = sums,

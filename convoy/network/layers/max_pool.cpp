@@ -29,14 +29,18 @@ class MaxPoolStage final : public Stage {
     const std::size_t frame = is_framed() ? framed_floats() : 0;
     forward_frame_ = context.reserve_scratch(frame, context.forward);
     backward_frame_ = context.reserve_scratch(frame, context.backward);
+    context.ask_for_buffer(pack_floats({1, src.height, src.width}) +
+                           pack_floats({1, 1, dst.width}));
   }
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override;
   void backward(const Pass& pass, Activations src, const Activation& dst) override;
   bool backward_reads_src(std::size_t) const override { return false; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
+  std::size_t src_plane() const { return src_.pixels() * kPack; }
   std::size_t framed_floats() const {
     return static_cast<std::size_t>(frame_.height) * framed_row_;
   }
@@ -71,22 +75,26 @@ const float* MaxPoolStage::framed(const Pass& pass, const float* plane,
 void MaxPoolStage::forward(const Pass& pass, Activations src, const Activation& dst) {
   const std::size_t dst_row = static_cast<std::size_t>(dst_.width) * kPack;
   const auto channels = static_cast<std::size_t>(src_.channels);
+  const Stored& values = src[0].values;
   auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
+    float* buffer = pass.fp32_buffer(thread);
     const float* from =
-        framed(pass, src[0].values + plane * src_.pixels() * kPack, thread);
+        framed(pass, values.read(plane * src_plane(), src_plane(), buffer), thread);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t to = (plane * dst_.height + row) * dst_row;
+      float* pooled = dst.values.target(to, buffer + src_plane());
       kernels.row({.src = from + row * window_.stride.height * framed_row_,
                    .src_row = framed_row_,
                    .window = window_.size.width,
                    .stride = window_.stride.width,
                    .columns = dst_.width,
                    .clamp_min = kNoClamp,
-                   .dst = dst.values + to,
+                   .dst = pooled,
                    .argmax = argmax + to,
                    .window_high = window_.size.height});
+      dst.values.store(to, dst_row, pooled);
     }
   });
 }
@@ -99,26 +107,28 @@ void MaxPoolStage::backward(const Pass& pass, Activations src, const Activation&
   const auto* argmax = pass.arena.get<std::uint8_t>(argmax_);
   const PoolKernels& kernels = pool_kernels(pass.kernels);
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
-    float* gradient = src[0].gradient + plane * src_.pixels() * kPack;
+    float* buffer = pass.fp32_buffer(thread);
+    float* gradient = src[0].gradient.target(plane * src_plane(), buffer);
     float* to = is_framed() ? pass.arena.get(backward_frame_) + thread * framed_floats()
                             : gradient;
     std::fill_n(to, framed_floats(), 0.0f);
     for (int row = 0; row < dst_.height; ++row) {
       const std::size_t from = (plane * dst_.height + row) * dst_row;
-      kernels.unpool_row({.dst_gradient = dst.gradient + from,
-                          .argmax = argmax + from,
-                          .window = window_.size.width,
-                          .stride = window_.stride.width,
-                          .columns = dst_.width,
-                          .accumulate = true,
-                          .src_gradient = to + row * window_.stride.height * framed_row_,
-                          .src_row = framed_row_,
-                          .window_high = window_.size.height});
+      kernels.unpool_row(
+          {.dst_gradient = dst.gradient.read(from, dst_row, buffer + src_plane()),
+           .argmax = argmax + from,
+           .window = window_.size.width,
+           .stride = window_.stride.width,
+           .columns = dst_.width,
+           .accumulate = true,
+           .src_gradient = to + row * window_.stride.height * framed_row_,
+           .src_row = framed_row_,
+           .window_high = window_.size.height});
     }
-    if (!is_framed()) return;
-    for (int y = 0; y < src_.height; ++y) {
+    for (int y = 0; y < src_.height && is_framed(); ++y) {
       std::copy_n(to + framed_offset(y), src_row, gradient + y * src_row);
     }
+    src[0].gradient.store(plane * src_plane(), src_plane(), gradient);
   });
 }
 

@@ -40,7 +40,7 @@ class PatchesStage final : public Stage {
     if (src[0].gradient == nullptr) return;
     const std::size_t features = dst_.features(), rows = pass.rows(dst_);
     const std::size_t floats = pass.packs(src_) * pack_floats(src_);
-    std::fill_n(src[0].gradient, floats, 0.0f);  // also what no patch covers
+    src[0].gradient.fill_zeros(0, floats);  // also what no patch covers
     pass.team.run(rows, [&](std::size_t row, int) {
       const float* from = dst.gradient + row_offset(row, features);
       for_pixels(row, [&](std::size_t f, std::size_t pixel) {

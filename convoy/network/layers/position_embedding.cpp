@@ -32,8 +32,8 @@ class PositionEmbeddingStage final : public Stage {
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient != nullptr) {
-      std::copy_n(dst.gradient, pass.packs(shape_) * pack_floats(shape_),
-                  src[0].gradient);
+      src[0].gradient.copy_from(dst.gradient, pass.packs(shape_) * pack_floats(shape_),
+                                0);
     }
     float* table = pass.parameters[0].gradient;
     if (table == nullptr) return;

@@ -13,32 +13,37 @@ namespace {
 /// A ReLU that no other stage includes.
 class ReluStage final : public Stage {
  public:
-  explicit ReluStage(Shape shape) : shape_(shape), size_(pack_floats(shape)) {}
+  explicit ReluStage(Shape shape) : shape_(shape) {}
 
   void forward(const Pass& pass, Activations src, const Activation& dst) override {
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const float* from = src[0].values + pack * size_;
-      std::transform(from, from + size_, dst.values + pack * size_,
+    for_numbers(pass, shape_, [&](std::size_t from, std::size_t size) {
+      Piece a, b;
+      const float* values = src[0].values.read(from, size, a.numbers);
+      float* to = dst.values.target(from, b.numbers);
+      std::transform(values, values + size, to,
                      [](float value) { return value < 0 ? 0.0f : value; });
+      dst.values.store(from, size, to);
     });
   }
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient == nullptr) return;
-    pass.team.run(pass.packs(shape_), [&](std::size_t pack, int) {
-      const std::size_t from = pack * size_;
-      std::copy_n(dst.gradient + from, size_, src[0].gradient + from);
+    for_numbers(pass, shape_, [&](std::size_t from, std::size_t size) {
+      Piece a, b;
+      float* gradient = src[0].gradient.target(from, a.numbers);
+      std::copy_n(dst.gradient.read(from, size, b.numbers), size, gradient);
       epilogue_kernels(pass.kernels)
-          .mask_by_sign({src[0].gradient + from, dst.values + from, size_});
+          .mask_by_sign({gradient, dst.values.read(from, size, b.numbers), size});
+      src[0].gradient.store(from, size, gradient);
     });
   }
 
   bool backward_reads_src(std::size_t) const override { return false; }
   bool backward_reads_dst() const override { return true; }
+  bool takes_stored() const override { return true; }
 
  private:
   Shape shape_;
-  std::size_t size_;  // of one pack
 };
 
 class ReluKind final : public KindOf<Relu, ReluKind> {

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/network/plan/recompute.h"
+#include "convoy/network/storage/widened_stage.h"
 
 namespace convoy {
 namespace {
@@ -46,14 +47,25 @@ class Planner {
   void find_tensors(const StageSpec& spec, PlannedStage& planned) const;
   void find_backward();
   void make_stages(const std::vector<StageSpec>& specs);
+  std::unique_ptr<Stage> make_stage(const StageSpec& spec, std::size_t number);
   void reserve_activations(Shape input, const std::vector<StageSpec>& specs);
   void reserve_gradients();
   void reserve_shares(std::size_t stage);
   void reserve_shared_parameters();
 
-  std::size_t bytes_of(Shape shape) const {
-    return packs_of(options_.most_samples, shape) * pack_floats(shape) * sizeof(float);
+  /// The input and the logits are fp32.
+  Dtype dtype_of(ActivationIndex index) const {
+    const bool inner = index > 0 && index < plan_.stages.size();
+    return inner ? options_.activations : Dtype::fp32;
   }
+  std::size_t activation_bytes(Shape shape, Dtype dtype) const {
+    return packs_of(options_.most_samples, shape) * pack_floats(shape) * bytes_of(dtype);
+  }
+  SlotId reserve(const PlannedActivation& like, Lifetime lifetime) {
+    return plan_.arena.reserve(activation_bytes(like.shape, like.dtype), lifetime);
+  }
+  void add_activation(Shape shape, int moment);
+  void reserve_buffers();
 
   const Layout& layout_;
   const NetworkOptions& options_;
@@ -78,6 +90,7 @@ NetworkPlan Planner::run(const Model& model) {
   plan_kept_activations(plan_, options_);
   if (options_.training) reserve_gradients();
   if (options_.training) reserve_shared_parameters();
+  reserve_buffers();
   plan_.arena.solve();
   return std::move(plan_);
 }
@@ -111,31 +124,53 @@ void Planner::find_backward() {
 
 void Planner::make_stages(const std::vector<StageSpec>& specs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    PlannedStage& planned = plan_.stages[i];
-    const auto [forward, again, backward] = planned.moments;
     const std::size_t first_slot = plan_.arena.size();
     plan_.reports.push_back(report_of(specs[i]));
-    planned.stage = specs[i].first().layer.kind().make_stage(
-        specs[i], {.plan = plan_.arena,
-                   .most_samples = options_.most_samples,
-                   .threads = threads_,
-                   .forward = forward,
-                   .backward = planned.has_backward ? backward : forward,
-                   .training = planned.has_backward,
-                   .number = static_cast<std::uint32_t>(i + 1)});
-    planned.slots = {first_slot, plan_.arena.size()};
+    plan_.stages[i].stage = make_stage(specs[i], i);
+    plan_.stages[i].slots = {first_slot, plan_.arena.size()};
   }
+}
+
+std::unique_ptr<Stage> Planner::make_stage(const StageSpec& spec, std::size_t number) {
+  const PlannedStage& planned = plan_.stages[number];
+  const auto [forward, again, backward] = planned.moments;
+  const StageContext context{.plan = plan_.arena,
+                             .most_samples = options_.most_samples,
+                             .threads = threads_,
+                             .forward = forward,
+                             .backward = planned.has_backward ? backward : forward,
+                             .training = planned.has_backward,
+                             .number = static_cast<std::uint32_t>(number + 1),
+                             .activations = options_.activations,
+                             .buffer_floats = &plan_.buffer_floats};
+  std::unique_ptr<Stage> stage = spec.first().layer.kind().make_stage(spec, context);
+  if (options_.activations == Dtype::fp32 || stage->takes_stored()) return stage;
+  std::vector<StoredShape> src;
+  for (std::size_t i = 0; i < spec.src.size(); ++i) {
+    src.push_back({spec.src[i], dtype_of(spec.sources[i])});
+  }
+  return widened(context, std::move(stage), src, {spec.dst(), dtype_of(number + 1)});
+}
+
+void Planner::add_activation(Shape shape, int moment) {
+  PlannedActivation next{
+      .shape = shape, .dtype = dtype_of(plan_.activations.size()), .values = {}};
+  next.values = reserve(next, {moment, moment});
+  plan_.activations.push_back(std::move(next));
+}
+
+/// What threads widen numbers into, at any moment.
+void Planner::reserve_buffers() {
+  const std::size_t floats = plan_.buffer_floats * static_cast<std::size_t>(threads_);
+  plan_.fp32_buffers =
+      plan_.arena.reserve(floats * sizeof(float), {0, std::numeric_limits<int>::max()});
 }
 
 /// Reserves the activations and finds the stages that read each.
 void Planner::reserve_activations(Shape input, const std::vector<StageSpec>& specs) {
-  plan_.activations.push_back(
-      {.shape = input, .values = plan_.arena.reserve(bytes_of(input), {0, 0})});
+  add_activation(input, 0);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const int moment = plan_.stages[i].moments.forward;
-    const Shape dst = specs[i].dst();
-    plan_.activations.push_back(
-        {.shape = dst, .values = plan_.arena.reserve(bytes_of(dst), {moment, moment})});
+    add_activation(specs[i].dst(), plan_.stages[i].moments.forward);
     for (const ActivationIndex source : specs[i].sources) {
       plan_.activations[source].users.push_back(i);
     }
@@ -156,7 +191,7 @@ void Planner::reserve_gradients() {
     const int moment = plan_.stages[i].moments.backward;
     const int given =
         dst.users.empty() ? moment - 1 : plan_.stages[dst.users.back()].moments.backward;
-    dst.gradient = plan_.arena.reserve(bytes_of(dst.shape), {given, moment});
+    dst.gradient = reserve(dst, {given, moment});
     reserve_shares(i);
   }
 }
@@ -172,7 +207,7 @@ void Planner::reserve_shares(std::size_t stage) {
         std::ranges::find(given_here, source.activation) == given_here.end();
     given_here.push_back(source.activation);
     if (first) continue;
-    source.share = plan_.arena.reserve(bytes_of(read.shape), {moment, moment});
+    source.share = reserve(read, {moment, moment});
   }
 }
 

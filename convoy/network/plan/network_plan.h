@@ -36,6 +36,7 @@ struct NetworkOptions {
   std::size_t recompute_units = 0;
   KernelSet kernels = best_kernel_set();
   WinogradMode winograd = WinogradMode::f4;  // for 3x3 convolutions
+  Dtype activations = Dtype::fp32;           // as they are stored, and their gradients
   /// The running statistics, borrowed; needed if the model has any that are used: without
   /// training, or frozen.
   const FlatBuffer* statistics = nullptr;
@@ -54,6 +55,7 @@ struct StageReport {
 /// An activation that one stage writes and others read.
 struct PlannedActivation {
   Shape shape;
+  Dtype dtype;
   SlotId values;
   std::optional<SlotId> gradient{};  // none where nothing before it is trained
   std::vector<std::size_t> users{};  // stages that read it, first to last
@@ -106,6 +108,8 @@ struct NetworkPlan {
   std::vector<PlannedActivation> activations;
   std::vector<StageReport> reports;
   ArenaPlan arena;
+  std::size_t buffer_floats = 0;  // of each thread, for numbers that are widened
+  SlotId fp32_buffers{};
   Layout statistics_layout;
   std::size_t classes = 0;
   bool packs_again = false;  // the inputs, before the backward of the first unit

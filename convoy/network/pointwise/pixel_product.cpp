@@ -7,12 +7,33 @@
 
 namespace convoy {
 
-void gather(const Pass& pass, const float* planes, Shape shape, Range channels,
+namespace {
+
+/// The same of 16 bits: `from` is the first pixel of the first channel.
+void gather_halves(const Stored& planes, std::size_t from, std::size_t plane,
+                   std::size_t channels, std::size_t pixels, const Gathered& to) {
+  for (std::size_t c = 0; c < round_up(channels, kPack); ++c) {
+    Piece piece{};
+    if (c < channels) planes.read(from + c * plane, pixels * kPack, piece.numbers);
+    for (std::size_t i = 0; i < pixels; ++i) {
+      std::copy_n(piece.numbers + i * kPack, kPack, to.first + i * to.pixel + c * kPack);
+    }
+  }
+}
+
+}  // namespace
+
+void gather(const Pass& pass, const Stored& planes, Shape shape, Range channels,
             const PixelRun& run, const Gathered& to) {
   const std::size_t plane = shape.pixels() * kPack;
+  const std::size_t from =
+      run.pack * pack_floats(shape) + channels.begin * plane + run.first * kPack;
+  if (!planes.is_fp32()) {
+    gather_halves(planes, from, plane, channels.size(), run.count, to);
+    return;
+  }
   pixel_kernels(pass.kernels)
-      .gather({.src = planes + run.pack * pack_floats(shape) + channels.begin * plane +
-                      run.first * kPack,
+      .gather({.src = planes + from,
                .src_channel = plane,
                .channels = channels.size(),
                .pixels = run.count,
@@ -94,17 +115,24 @@ void multiply_group(const ProductKernels& kernels, const PixelProduct& work, Ran
 void multiply(KernelSet kernels, const PixelProduct& work) {
   for (std::size_t g = work.groups.begin; g < work.groups.end; ++g) {
     const Range rows = work.matrix.groups().range(static_cast<int>(g));
-    float* dst = work.dst + rows.begin * work.dst_row;
+    const std::size_t first = work.dst_first + rows.begin * work.dst_row;
     if (work.tile == nullptr) {
-      multiply_group(product_kernels(kernels), work, rows, {dst, work.dst_row});
+      multiply_group(product_kernels(kernels), work, rows,
+                     {work.dst + first, work.dst_row});
       continue;
     }
-    multiply_group(product_kernels(kernels), work, rows,
-                   {work.tile, work.pixels * kPack});
-    pixel_kernels(kernels).stream(
-        {work.tile, rows.size(), work.pixels, dst, work.dst_row});
+    const std::size_t size = work.pixels * kPack;
+    multiply_group(product_kernels(kernels), work, rows, {work.tile, size});
+    if (work.dst.is_fp32()) {
+      pixel_kernels(kernels).stream(
+          {work.tile, rows.size(), work.pixels, work.dst + first, work.dst_row});
+    } else {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        work.dst.store(first + i * work.dst_row, size, work.tile + i * size);
+      }
+    }
   }
-  if (work.tile != nullptr) pixel_kernels(kernels).finish_stream();
+  if (work.tile != nullptr && work.dst.is_fp32()) pixel_kernels(kernels).finish_stream();
 }
 
 }  // namespace convoy

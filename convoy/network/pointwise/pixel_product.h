@@ -32,8 +32,9 @@ struct Gathered {
   }
 };
 
-/// Gathers some channels of a run; `planes` is an activation of that shape.
-void gather(const Pass& pass, const float* planes, Shape shape, Range channels,
+/// Gathers some channels of a run; `planes` is an activation of that shape. Those up to
+/// the next multiple of sixteen become zeros.
+void gather(const Pass& pass, const Stored& planes, Shape shape, Range channels,
             const PixelRun& run, const Gathered& to);
 
 /// A matrix [rows][depth] in groups of rows: [group][depth][rows of the group].
@@ -66,9 +67,10 @@ struct PixelProduct {
   Range groups;
   Gathered src;
   std::size_t pixels;
-  float* dst;             // the first of these pixels in the first channel
+  Stored dst;
+  std::size_t dst_first;  // the first of these pixels in the first channel
   std::size_t dst_row;    // from one channel to the next
-  float* tile = nullptr;  // room for a group's rows: they are streamed from there
+  float* tile = nullptr;  // space for a group's rows: streamed or rounded from there
 };
 
 void multiply(KernelSet kernels, const PixelProduct& work);

@@ -78,8 +78,8 @@ PointwiseStage::Tasks PointwiseStage::tasks(const Pass& pass,
 }
 
 void PointwiseStage::run_task(const Pass& pass, const Direction& direction,
-                              const Tasks& tasks, std::size_t task, const float* from,
-                              float* scratch, float* to) {
+                              const Tasks& tasks, std::size_t task, const Stored& from,
+                              float* scratch, const Stored& to) {
   const std::size_t block = task % tasks.blocks;
   const std::size_t pack = task / tasks.blocks % tasks.packs;
   const int groups = static_cast<int>(task / tasks.blocks / tasks.packs);
@@ -94,7 +94,8 @@ void PointwiseStage::run_task(const Pass& pass, const Direction& direction,
 
 void PointwiseStage::multiply_run(const Pass& pass, const Direction& direction,
                                   Range groups, const PixelRun& run,
-                                  const Gathered& gathered, float* tile, float* to) {
+                                  const Gathered& gathered, float* tile,
+                                  const Stored& to) {
   const bool large = is_large(pass.packs(direction.to) * pack_floats(direction.to));
   multiply(pass.kernels,
            {.matrix = direction.matrix,
@@ -102,9 +103,10 @@ void PointwiseStage::multiply_run(const Pass& pass, const Direction& direction,
             .groups = groups,
             .src = gathered,
             .pixels = run.count,
-            .dst = to + run.pack * pack_floats(direction.to) + run.first * kPack,
+            .dst = to,
+            .dst_first = run.pack * pack_floats(direction.to) + run.first * kPack,
             .dst_row = direction.to.pixels() * kPack,
-            .tile = large ? tile : nullptr});
+            .tile = large || !to.is_fp32() ? tile : nullptr});
 }
 
 void PointwiseStage::forward(const Pass& pass, Activations src, const Activation& dst) {
@@ -142,7 +144,7 @@ void PointwiseStage::backward(const Pass& pass, Activations src, const Activatio
 }
 
 void PointwiseStage::chunks_backward(const Pass& pass, const Activation& src,
-                                     const float* dst_gradient) const {
+                                     const Stored& dst_gradient) const {
   const std::size_t packs = pass.packs(forward_.from);
   const Range groups = {0, static_cast<std::size_t>(backward_.matrix.groups().count)};
   pass.team.run(plan_.chunks(packs), [&](std::size_t chunk, int thread) {
@@ -163,7 +165,7 @@ void PointwiseStage::chunks_backward(const Pass& pass, const Activation& src,
 
 /// Taps first: theirs are the larger tasks, and the smaller ones fill up the end.
 void PointwiseStage::apart_backward(const Pass& pass, const Activation& src,
-                                    const float* dst_gradient) const {
+                                    const Stored& dst_gradient) const {
   const std::size_t chunks = shares_chunks_ ? plan_.chunks(pass.packs(forward_.from)) : 1;
   const bool frozen = pass.parameters[0].gradient == nullptr;
   const std::size_t taps_tasks = frozen ? 0 : chunks * taps_.parts();
@@ -181,8 +183,8 @@ void PointwiseStage::apart_backward(const Pass& pass, const Activation& src,
 }
 
 /// One part of the taps' gradient: a chunk's share, or the sum over all chunks.
-void PointwiseStage::taps_backward(const Pass& pass, std::size_t task, const float* src,
-                                   const float* dst_gradient, float* scratch) const {
+void PointwiseStage::taps_backward(const Pass& pass, std::size_t task, const Stored& src,
+                                   const Stored& dst_gradient, float* scratch) const {
   const std::size_t packs = pass.packs(forward_.from);
   const std::size_t first = task / taps_.parts();
   const Range chunks = {first, shares_chunks_ ? first + 1 : plan_.chunks(packs)};

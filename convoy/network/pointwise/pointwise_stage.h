@@ -31,6 +31,7 @@ class PointwiseStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
   static constexpr std::size_t kTileFloats =
@@ -59,18 +60,19 @@ class PointwiseStage final : public Stage {
   static Direction direction(Shape from, Shape to);
   static Tasks tasks(const Pass& pass, const Direction& direction);
   static void run_task(const Pass& pass, const Direction& direction, const Tasks& tasks,
-                       std::size_t task, const float* from, float* scratch, float* to);
+                       std::size_t task, const Stored& from, float* scratch,
+                       const Stored& to);
   static void multiply_run(const Pass& pass, const Direction& direction, Range groups,
                            const PixelRun& run, const Gathered& gathered, float* tile,
-                           float* to);
+                           const Stored& to);
 
   float* backward_scratch(const Pass& pass, int thread) const;
   void chunks_backward(const Pass& pass, const Activation& src,
-                       const float* dst_gradient) const;
+                       const Stored& dst_gradient) const;
   void apart_backward(const Pass& pass, const Activation& src,
-                      const float* dst_gradient) const;
-  void taps_backward(const Pass& pass, std::size_t task, const float* src,
-                     const float* dst_gradient, float* scratch) const;
+                      const Stored& dst_gradient) const;
+  void taps_backward(const Pass& pass, std::size_t task, const Stored& src,
+                     const Stored& dst_gradient, float* scratch) const;
 
   WinogradPlan plan_;
   bool shares_chunks_;  // each chunk has its share of the taps' gradient

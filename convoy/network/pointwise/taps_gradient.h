@@ -34,8 +34,8 @@ class TapsGradient {
   struct Work {
     Chunk chunk;
     std::size_t part;
-    const float* src;           // values of the source
-    const float* dst_gradient;  // of the output
+    Stored src;           // values of the source
+    Stored dst_gradient;  // of the output
     float* scratch;
     float* taps;      // [output channel][source channel]
     bool accumulate;  // add to the taps instead of overwriting them
@@ -107,8 +107,8 @@ void TapsGradient::run(const Pass& pass, const Work& work, const Use& use) const
         return Gathered{all.first + first * all.pixel, all.pixel};
       };
       const Range rows = part.left, turned = part.right;
-      const float* left = turns_src() ? work.dst_gradient : work.src;
-      const float* right = turns_src() ? work.src : work.dst_gradient;
+      const Stored& left = turns_src() ? work.dst_gradient : work.src;
+      const Stored& right = turns_src() ? work.src : work.dst_gradient;
       gather(pass, left, left_shape(), rows, run, at(buffers.left));
       gather(pass, right, right_shape(), turned, run, at(buffers.right));
       use(run, at(turns_src() ? buffers.left : buffers.right));

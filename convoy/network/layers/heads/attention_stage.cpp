@@ -45,8 +45,8 @@ class AttentionStage final : public Stage {
     bias_.expand(pass, /*backward=*/false);
     pass.team.run(sequences(pass) * heads_, [&](std::size_t task, int thread) {
       float* scratch = pass.arena.get(forward_scratch_) + thread * forward_floats();
-      forward_head({pass, task / heads_, task % heads_}, src[0].values, dst.values,
-                   scratch);
+      forward_head({pass, task / heads_, task % heads_, thread}, src[0].values,
+                   dst.values, scratch);
     });
     clear_last_rows(pass, dst_, dst.values);
   }
@@ -63,7 +63,8 @@ class AttentionStage final : public Stage {
       if (bias_.trained(pass)) bias_.clear(pass, share, head);
       const Range range = even_part(all, shares, share);
       for (std::size_t sequence = range.begin; sequence < range.end; ++sequence) {
-        backward_head({pass, sequence, head, share}, src[0], dst.gradient, scratch);
+        backward_head({pass, sequence, head, thread, share}, src[0], dst.gradient,
+                      scratch);
       }
     });
     if (bias_.trained(pass)) bias_.collect(pass, shares);
@@ -72,6 +73,7 @@ class AttentionStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
   AttentionStage(const StageContext& context, const Attention& layer, Shape src,
@@ -90,6 +92,7 @@ class AttentionStage final : public Stage {
         moments_(context.reserve_kept(context.most_samples * windows_ * heads_ *
                                       panels_.count() * sizeof(SoftmaxMoments))),
         forward_scratch_(context.reserve_scratch(forward_floats(), context.forward)) {
+    context.ask_for_buffer(panels_.buffer_floats());
     if (!context.training) return;
     backward_scratch_ = context.reserve_scratch(backward_floats(), context.backward);
   }
@@ -98,6 +101,7 @@ class AttentionStage final : public Stage {
   struct Head {
     const Pass& pass;
     std::size_t sequence, number;
+    int thread;
     std::size_t share = 0;  // of the sequences, where the bias' gradient is found
   };
   /// Sixteen queries of it, and how many keys they look at.
@@ -136,10 +140,11 @@ class AttentionStage final : public Stage {
     return (head.sequence * heads_ + head.number) * panels_.count() + panel.number;
   }
 
-  void gather(const Head& head, const float* src, Part part, PanelLayout layout,
+  void gather(const Head& head, const Stored& src, Part part, PanelLayout layout,
               float* panels) const {
     panels_.gather(lane_kernels(head.pass.kernels), src, src_.features(),
-                   channel(part, head.number), head.sequence, layout, panels);
+                   channel(part, head.number), head.sequence, layout,
+                   head.pass.fp32_buffer(head.thread), panels);
   }
 
   /// dst[j][i] = sum over f of left[f][j] right[f][i], for the keys j.
@@ -212,7 +217,7 @@ class AttentionStage final : public Stage {
                 .dst = values});
   }
 
-  void forward_head(const Head& head, const float* src, float* dst,
+  void forward_head(const Head& head, const Stored& src, const Stored& dst,
                     float* scratch) const {
     float* query = scratch;
     float* key = query + all_floats();
@@ -231,7 +236,7 @@ class AttentionStage final : public Stage {
       drop(panel, kept, scores);
       multiply_tokens(panel, value, scores, result);
       panels_.scatter(result, i, dst_.features(), head.number * size_, head.sequence,
-                      dst);
+                      head.pass.fp32_buffer(head.thread), dst);
     }
   }
 
@@ -264,7 +269,7 @@ class AttentionStage final : public Stage {
     return all;
   }
 
-  void backward_head(const Head& head, const Activation& src, const float* dst_gradient,
+  void backward_head(const Head& head, const Activation& src, const Stored& dst_gradient,
                      float* scratch) const {
     const BackwardPanels all = divide(scratch);
     gather(head, src.values, kQuery, panels_.narrow(), all.query);
@@ -272,7 +277,7 @@ class AttentionStage final : public Stage {
     gather(head, src.values, kValue, panels_.wide(), all.value);
     panels_.gather(lane_kernels(head.pass.kernels), dst_gradient, dst_.features(),
                    head.number * size_, head.sequence, panels_.narrow(),
-                   all.result_gradient);
+                   head.pass.fp32_buffer(head.thread), all.result_gradient);
     // Both gradients; a panel whose queries see few keys adds to few.
     std::fill_n(all.key_gradient, 2 * all_floats(), 0.0f);
     for (std::size_t i = 0; i < panels_.count(); ++i) {
@@ -287,9 +292,9 @@ class AttentionStage final : public Stage {
   }
 
   void scatter(const Head& head, const float* values, std::size_t panel, Part part,
-               float* src_gradient) const {
+               const Stored& src_gradient) const {
     panels_.scatter(values, panel, src_.features(), channel(part, head.number),
-                    head.sequence, src_gradient);
+                    head.sequence, head.pass.fp32_buffer(head.thread), src_gradient);
   }
 
   /// Leaves the probabilities, after dropout, in `scores`.
@@ -315,7 +320,7 @@ class AttentionStage final : public Stage {
   }
 
   void backward_panel(const Panel& panel, const BackwardPanels& all,
-                      float* src_gradient) const {
+                      const Stored& src_gradient) const {
     const std::size_t at = panel.number * panel_floats();
     multiply_tokens(panel, all.key, all.score_gradient, all.query_gradient);
     scatter(panel.head, all.query_gradient, panel.number, kQuery, src_gradient);
@@ -346,12 +351,14 @@ class AttentionStage final : public Stage {
   }
 
   /// Rows that only fill up the last pack are zero.
-  static void clear_last_rows(const Pass& pass, Shape shape, float* values) {
+  static void clear_last_rows(const Pass& pass, Shape shape, const Stored& values) {
     const std::size_t rows = pass.rows(shape), features = shape.features();
-    for (std::size_t row = rows; row % kPack != 0; ++row) {
-      float* to = values + row_offset(row, features);
-      for (std::size_t f = 0; f < features; ++f) to[f * kPack] = 0;
-    }
+    values.visit([&](auto* numbers) {
+      for (std::size_t row = rows; row % kPack != 0; ++row) {
+        auto* to = numbers + row_offset(row, features);
+        for (std::size_t f = 0; f < features; ++f) to[f * kPack] = 0;
+      }
+    });
   }
 
   Shape src_, dst_;

@@ -17,6 +17,7 @@
 #include "convoy/network/kernels/point/epilogue.h"
 #include "convoy/network/kernels/point/pixels.h"
 #include "convoy/network/kernels/pool.h"
+#include "convoy/network/layers/norm/channel_sums.h"
 
 namespace convoy {
 namespace {
@@ -24,22 +25,6 @@ namespace {
 // The parameters of the stage, and its statistics.
 constexpr std::size_t kScale = 0, kShift = 1;
 constexpr std::size_t kMean = 0, kVariance = 1;
-
-/// Two sums for each of the sixteen images of a pack.
-struct PackSums {
-  double first[kPack] = {}, second[kPack] = {};
-};
-
-struct Sums {
-  double first = 0, second = 0;
-
-  void add(const PackSums& pack_sums, int images) {
-    for (int i = 0; i < images; ++i) {
-      first += pack_sums.first[i];
-      second += pack_sums.second[i];
-    }
-  }
-};
 
 class BatchNormStage final : public Stage {
  public:
@@ -49,21 +34,13 @@ class BatchNormStage final : public Stage {
   void backward(const Pass& pass, Activations src, const Activation& dst) override;
   bool backward_reads_src(std::size_t source) const override { return source == 0; }
   bool backward_reads_dst() const override { return masks_by_dst(); }
+  bool takes_stored() const override { return true; }
 
  private:
-  /// A channel is normalised as (y - mean) * inverse, inverse being 1 / standard
-  /// deviation.
-  struct Moments {
-    float mean, inverse;
-  };
-  /// d(y) = from_gradient * g + from_source * (y - mean) + constant.
-  struct Coefficients {
-    float from_gradient, from_source, constant;
-  };
-
-  /// scale * y + shift.
-  struct Line {
-    float scale, shift;
+  /// A thread's memory: rows before the pool, and buffers for numbers that are widened.
+  struct Memory {
+    float* rows;
+    float *src, *gradient, *dst;
   };
 
   /// Where y alone decides what the clamp let through, the mask follows from it; else
@@ -73,32 +50,35 @@ class BatchNormStage final : public Stage {
   }
   bool masks_by_src() const { return options_.clamps() && !masks_by_dst(); }
   NormMask mask_of(const Pass& pass, std::size_t channel) const;
-  Line line(const Pass& pass, std::size_t channel, Moments moments) const;
+  ChannelLine line(const Pass& pass, std::size_t channel, ChannelMoments moments) const;
 
-  Moments measure(const Pass& pass, const float* src, std::size_t channel) const;
-  Moments running(const Pass& pass, std::size_t channel) const;
-  void normalize(const Pass& pass, std::size_t pack, std::size_t channel, Moments moments,
-                 Activations src, float* dst, float* rows) const;
-  void pool_rows(const Pass& pass, std::size_t dst_plane, float* rows, int row,
-                 float* dst) const;
+  ChannelMoments measure(const Pass& pass, const Stored& src, std::size_t channel) const;
+  ChannelMoments running(const Pass& pass, std::size_t channel) const;
+  void normalize(const Pass& pass, std::size_t pack, std::size_t channel,
+                 ChannelMoments moments, Activations src, const Stored& dst,
+                 const Memory& memory) const;
+  void pool_rows(const Pass& pass, std::size_t dst_plane, const Memory& memory, int row,
+                 const Stored& dst) const;
   void mask(const Pass& pass, std::size_t pack, std::size_t channel, Activations src,
             const Activation& dst) const;
-  Coefficients sum_gradients(const Pass& pass, std::size_t channel, const float* src,
-                             const float* dst_gradient, float* rows) const;
-  Coefficients constant_moments(const Pass& pass, std::size_t channel) const;
+  ChannelCoefficients sum_gradients(const Pass& pass, std::size_t channel,
+                                    const Stored& src, const Stored& dst_gradient,
+                                    const Memory& memory) const;
+  ChannelCoefficients constant_moments(const Pass& pass, std::size_t channel) const;
   /// In evaluation, and in training if the norm is frozen.
   static bool uses_running(const Pass& pass) {
     return pass.statistics[kMean].running != nullptr;
   }
   void source_backward(const Pass& pass, std::size_t pack, std::size_t channel,
-                       const Coefficients& coefficients, const Activation& src,
-                       const float* dst_gradient, float* rows) const;
+                       const ChannelCoefficients& coefficients, const Activation& src,
+                       const Stored& dst_gradient, const Memory& memory) const;
 
   /// Calls work(source offset, size, gradient) for the planes of one channel, a pack or,
-  /// where there is a pool to undo, a few rows at a time.
+  /// where there is a pool to undo, a few rows at a time; numbers of 16 bits, a piece.
   template <class Work>
   void for_gradients(const Pass& pass, std::size_t pack, std::size_t channel,
-                     const float* dst_gradient, float* rows, const Work& work) const;
+                     const Stored& dst_gradient, const Memory& memory,
+                     const Work& work) const;
 
   std::size_t plane(Shape shape, std::size_t pack, std::size_t channel) const {
     return (pack * static_cast<std::size_t>(shape.channels) + channel) * shape.pixels() *
@@ -108,7 +88,10 @@ class BatchNormStage final : public Stage {
     return convoy::is_large(pass.packs(src_) * pack_floats(src_));
   }
   double numbers_in_channel(const Pass& pass) const;
-  float* thread_rows(const Pass& pass, SlotId scratch, int thread) const;
+  /// Rows of the source under one row of the pool's result.
+  std::size_t window_floats() const { return row_floats_ * options_.pool; }
+  std::size_t buffer_floats() const { return std::max(window_floats(), kPieceFloats); }
+  Memory thread_memory(const Pass& pass, SlotId scratch, int thread) const;
 
   BatchNormOptions options_;
   Shape src_, dst_;
@@ -124,30 +107,33 @@ BatchNormStage::BatchNormStage(const StageContext& context,
       row_floats_(static_cast<std::size_t>(src_.width) * kPack) {
   if (options.pool > 0) dst_.height /= options.pool, dst_.width /= options.pool;
   const auto channels = static_cast<std::size_t>(src_.channels);
-  moments_ = context.reserve_kept(channels * sizeof(Moments));
+  moments_ = context.reserve_kept(channels * sizeof(ChannelMoments));
   argmax_ = context.reserve_kept(
       options.pool > 0 ? context.most_packs(dst_) * pack_floats(dst_) : 0);
   forward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.forward);
   backward_rows_ = context.reserve_scratch(row_floats_ * options.pool, context.backward);
+  context.ask_for_buffer(3 * buffer_floats());
 }
 
-float* BatchNormStage::thread_rows(const Pass& pass, SlotId scratch, int thread) const {
-  return pass.arena.get(scratch) + thread * row_floats_ * options_.pool;
+BatchNormStage::Memory BatchNormStage::thread_memory(const Pass& pass, SlotId scratch,
+                                                     int thread) const {
+  float* buffer = pass.fp32_buffer(thread);
+  return {pass.arena.get(scratch) + thread * window_floats(), buffer,
+          buffer + buffer_floats(), buffer + 2 * buffer_floats()};
 }
 
 void BatchNormStage::forward(const Pass& pass, Activations src, const Activation& dst) {
-  auto* moments = pass.arena.get<Moments>(moments_);
+  auto* moments = pass.arena.get<ChannelMoments>(moments_);
   pass.team.run(static_cast<std::size_t>(src_.channels), [&](std::size_t c, int thread) {
     moments[c] = uses_running(pass) ? running(pass, c) : measure(pass, src[0].values, c);
-    float* rows = thread_rows(pass, forward_rows_, thread);
+    const Memory memory = thread_memory(pass, forward_rows_, thread);
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
-      normalize(pass, pack, c, moments[c], src, dst.values, rows);
+      normalize(pass, pack, c, moments[c], src, dst.values, memory);
     }
   });
 }
 
-BatchNormStage::Moments BatchNormStage::running(const Pass& pass,
-                                                std::size_t channel) const {
+ChannelMoments BatchNormStage::running(const Pass& pass, std::size_t channel) const {
   const float variance = pass.statistics[kVariance].running[channel];
   return {pass.statistics[kMean].running[channel],
           1.0f / std::sqrt(variance + options_.epsilon)};
@@ -159,20 +145,24 @@ double BatchNormStage::numbers_in_channel(const Pass& pass) const {
 }
 
 /// The batch's moments; remembers them as the statistics of this pass.
-BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* src,
-                                                std::size_t channel) const {
+ChannelMoments BatchNormStage::measure(const Pass& pass, const Stored& src,
+                                       std::size_t channel) const {
   // Sums of squares around some value of the channel instead of zero: they do not cancel
   // where the mean is far larger than the standard deviation.
-  const float around = src[plane(src_, 0, channel)];
-  Sums sums;
+  const float around = src.at(plane(src_, 0, channel));
+  ChannelSums sums;
   for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
-    batch_norm_kernels(pass.kernels)
-        .add_moments({.src = src + plane(src_, pack, channel),
-                      .size = src_.pixels() * kPack,
-                      .around = around,
-                      .sums = pack_sums.first,
-                      .squares = pack_sums.second});
+    for_pieces(pass.activations, plane(src_, pack, channel), src_.pixels() * kPack,
+               [&](std::size_t from, std::size_t size) {
+                 Piece piece;
+                 batch_norm_kernels(pass.kernels)
+                     .add_moments({.src = src.read(from, size, piece.numbers),
+                                   .size = size,
+                                   .around = around,
+                                   .sums = pack_sums.first,
+                                   .squares = pack_sums.second});
+               });
     sums.add(pack_sums, pass.real_rows(src_, pack));
   }
   const double count = numbers_in_channel(pass);
@@ -186,115 +176,135 @@ BatchNormStage::Moments BatchNormStage::measure(const Pass& pass, const float* s
   return {mean, static_cast<float>(1.0 / std::sqrt(variance + options_.epsilon))};
 }
 
-BatchNormStage::Line BatchNormStage::line(const Pass& pass, std::size_t channel,
-                                          Moments moments) const {
+ChannelLine BatchNormStage::line(const Pass& pass, std::size_t channel,
+                                 ChannelMoments moments) const {
   const float scale = pass.parameters[kScale].values[channel] * moments.inverse;
   return {scale, pass.parameters[kShift].values[channel] - moments.mean * scale};
 }
 
 void BatchNormStage::normalize(const Pass& pass, std::size_t pack, std::size_t channel,
-                               Moments moments, Activations src, float* dst,
-                               float* rows) const {
+                               ChannelMoments moments, Activations src, const Stored& dst,
+                               const Memory& memory) const {
   const auto [scale, shift] = line(pass, channel, moments);
-  ScaleShift work = {.src = src[0].values + plane(src_, pack, channel),
+  ScaleShift work = {.src = nullptr,
                      .scale = scale,
                      .shift = shift,
                      .clamp_min = options_.clamp_min,
                      .clamp_max = options_.clamp_max,
-                     .dst = dst + plane(dst_, pack, channel),
-                     .size = src_.pixels() * kPack,
-                     .stream = options_.pool == 0 && is_large(pass)};
-  if (options_.residual) {
-    work.residual = src[1].values + plane(src_, pack, channel);
-  }
-  if (options_.pool == 0) {
+                     .dst = memory.rows,
+                     .size = window_floats(),
+                     .stream = options_.pool == 0 && dst.is_fp32() && is_large(pass)};
+  const std::size_t first = plane(src_, pack, channel);
+  const auto normalize_piece = [&](std::size_t from, std::size_t size) {
+    work.src = src[0].values.read(from, size, memory.src);
+    if (options_.residual) {
+      work.residual = src[1].values.read(from, size, memory.gradient);
+    }
+    work.dst = dst.target(from, memory.dst);
+    work.size = size;
     epilogue_kernels(pass.kernels).scale_shift(work);
+    dst.store(from, size, work.dst);
+  };
+  if (options_.pool == 0) {
+    for_pieces(pass.activations, first, src_.pixels() * kPack, normalize_piece);
     return;
   }
-  const float* plane_src = work.src;
   work.clamp_min = kNoClamp;  // the pool has it
-  work.dst = rows;
-  work.size = row_floats_ * options_.pool;
   for (int row = 0; row < dst_.height; ++row) {
-    work.src = plane_src + static_cast<std::size_t>(row) * work.size;
+    work.src = src[0].values.read(first + static_cast<std::size_t>(row) * work.size,
+                                  work.size, memory.src);
     epilogue_kernels(pass.kernels).scale_shift(work);
-    pool_rows(pass, plane(dst_, pack, channel), rows, row, dst);
+    pool_rows(pass, plane(dst_, pack, channel), memory, row, dst);
   }
 }
 
-void BatchNormStage::pool_rows(const Pass& pass, std::size_t dst_plane, float* rows,
-                               int row, float* dst) const {
-  const std::size_t to = dst_plane + static_cast<std::size_t>(row) * dst_.width * kPack;
+void BatchNormStage::pool_rows(const Pass& pass, std::size_t dst_plane,
+                               const Memory& memory, int row, const Stored& dst) const {
+  const std::size_t size = static_cast<std::size_t>(dst_.width) * kPack;
+  const std::size_t to = dst_plane + static_cast<std::size_t>(row) * size;
+  float* pooled = dst.target(to, memory.dst);
   pool_kernels(pass.kernels)
-      .row({.src = rows,
+      .row({.src = memory.rows,
             .src_row = row_floats_,
             .window = options_.pool,
             .stride = options_.pool,
             .columns = dst_.width,
             .clamp_min = options_.clamp_min,
-            .dst = dst + to,
+            .dst = pooled,
             .argmax = pass.arena.get<std::uint8_t>(argmax_) + to});
+  dst.store(to, size, pooled);
 }
 
 void BatchNormStage::backward(const Pass& pass, Activations src, const Activation& dst) {
   pass.team.run(static_cast<std::size_t>(src_.channels), [&](std::size_t c, int thread) {
-    float* rows = thread_rows(pass, backward_rows_, thread);
+    const Memory memory = thread_memory(pass, backward_rows_, thread);
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack)
       mask(pass, pack, c, src, dst);
-    const Coefficients coefficients =
+    const ChannelCoefficients coefficients =
         uses_running(pass) ? constant_moments(pass, c)
-                           : sum_gradients(pass, c, src[0].values, dst.gradient, rows);
+                           : sum_gradients(pass, c, src[0].values, dst.gradient, memory);
     if (src[0].gradient == nullptr) return;
     for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
-      source_backward(pass, pack, c, coefficients, src[0], dst.gradient, rows);
+      source_backward(pass, pack, c, coefficients, src[0], dst.gradient, memory);
     }
   });
 }
 
 NormMask BatchNormStage::mask_of(const Pass& pass, std::size_t channel) const {
   const auto [scale, shift] =
-      line(pass, channel, pass.arena.get<Moments>(moments_)[channel]);
+      line(pass, channel, pass.arena.get<ChannelMoments>(moments_)[channel]);
   return {scale, shift, options_.clamp_min, options_.clamp_max};
 }
 
 /// Takes the gradient back through the clamp, in place; that is the residual's, too.
 void BatchNormStage::mask(const Pass& pass, std::size_t pack, std::size_t channel,
                           Activations src, const Activation& dst) const {
-  const std::size_t from = plane(dst_, pack, channel), size = dst_.pixels() * kPack;
-  if (masks_by_dst()) {
-    epilogue_kernels(pass.kernels)
-        .mask_by_range({dst.gradient + from, dst.values + from, size, options_.clamp_min,
-                        options_.clamp_max});
-  }
-  if (options_.residual && src[1].gradient != nullptr) {
-    std::copy_n(dst.gradient + from, size, src[1].gradient + from);
-  }
+  const bool shares = options_.residual && src[1].gradient != nullptr;
+  if (!masks_by_dst() && !shares) return;
+  const auto mask_piece = [&](std::size_t from, std::size_t size) {
+    Piece a, b;
+    float* gradient = dst.gradient.edit(from, size, a.numbers);
+    if (masks_by_dst()) {
+      epilogue_kernels(pass.kernels)
+          .mask_by_range({gradient, dst.values.read(from, size, b.numbers), size,
+                          options_.clamp_min, options_.clamp_max});
+      dst.gradient.store(from, size, gradient);
+    }
+    if (shares) src[1].gradient.copy_from(gradient, size, from);
+  };
+  for_pieces(pass.activations, plane(dst_, pack, channel), dst_.pixels() * kPack,
+             mask_piece);
 }
 
 template <class Work>
 void BatchNormStage::for_gradients(const Pass& pass, std::size_t pack,
-                                   std::size_t channel, const float* dst_gradient,
-                                   float* rows, const Work& work) const {
+                                   std::size_t channel, const Stored& dst_gradient,
+                                   const Memory& memory, const Work& work) const {
   const std::size_t src = plane(src_, pack, channel), dst = plane(dst_, pack, channel);
   const std::size_t size = src_.pixels() * kPack;
   if (options_.pool == 0) {
-    work(src, size, dst_gradient + dst);
+    for_pieces(pass.activations, src, size, [&](std::size_t from, std::size_t piece) {
+      work(from, piece, dst_gradient.read(from, piece, memory.gradient));
+    });
     return;
   }
-  const std::size_t window = row_floats_ * options_.pool;
+  const std::size_t window = window_floats();
+  float* rows = memory.rows;
   const bool covered = dst_.width * options_.pool == src_.width;
   for (int row = 0; row < dst_.height; ++row) {
     const std::size_t from = dst + static_cast<std::size_t>(row) * dst_.width * kPack;
     if (!covered) std::fill_n(rows, window, 0.0f);
     pool_kernels(pass.kernels)
-        .unpool_row({.dst_gradient = dst_gradient + from,
-                     .argmax = pass.arena.get<std::uint8_t>(argmax_) + from,
-                     .window = options_.pool,
-                     .stride = options_.pool,
-                     .columns = dst_.width,
-                     .accumulate = false,
-                     .src_gradient = rows,
-                     .src_row = row_floats_});
+        .unpool_row(
+            {.dst_gradient = dst_gradient.read(
+                 from, static_cast<std::size_t>(dst_.width) * kPack, memory.gradient),
+             .argmax = pass.arena.get<std::uint8_t>(argmax_) + from,
+             .window = options_.pool,
+             .stride = options_.pool,
+             .columns = dst_.width,
+             .accumulate = false,
+             .src_gradient = rows,
+             .src_row = row_floats_});
     work(src + static_cast<std::size_t>(row) * window, window, rows);
   }
   // Rows that no window reaches, because the height is no multiple of it.
@@ -303,21 +313,20 @@ void BatchNormStage::for_gradients(const Pass& pass, std::size_t pack,
   if (rest > 0) work(src + size - rest, rest, rows);
 }
 
-BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
-                                                           std::size_t channel,
-                                                           const float* src,
-                                                           const float* dst_gradient,
-                                                           float* rows) const {
-  const Moments moments = pass.arena.get<Moments>(moments_)[channel];
+ChannelCoefficients BatchNormStage::sum_gradients(const Pass& pass, std::size_t channel,
+                                                  const Stored& src,
+                                                  const Stored& dst_gradient,
+                                                  const Memory& memory) const {
+  const ChannelMoments moments = pass.arena.get<ChannelMoments>(moments_)[channel];
   const BatchNormKernels& kernels = batch_norm_kernels(pass.kernels);
   const NormMask mask = mask_of(pass, channel);
-  Sums sums;
+  ChannelSums sums;
   for (std::size_t pack = 0; pack < pass.packs(src_); ++pack) {
     PackSums pack_sums;
-    for_gradients(pass, pack, channel, dst_gradient, rows,
+    for_gradients(pass, pack, channel, dst_gradient, memory,
                   [&](std::size_t from, std::size_t size, const float* gradient) {
                     kernels.add_sums({.gradient = gradient,
-                                      .src = src + from,
+                                      .src = src.read(from, size, memory.src),
                                       .size = size,
                                       .mean = moments.mean,
                                       .sums = pack_sums.first,
@@ -340,33 +349,36 @@ BatchNormStage::Coefficients BatchNormStage::sum_gradients(const Pass& pass,
 }
 
 /// A frozen norm is the same scale and shift for every batch.
-BatchNormStage::Coefficients BatchNormStage::constant_moments(const Pass& pass,
-                                                              std::size_t channel) const {
-  const Moments moments = pass.arena.get<Moments>(moments_)[channel];
+ChannelCoefficients BatchNormStage::constant_moments(const Pass& pass,
+                                                     std::size_t channel) const {
+  const ChannelMoments moments = pass.arena.get<ChannelMoments>(moments_)[channel];
   return {pass.parameters[kScale].values[channel] * moments.inverse, 0, 0};
 }
 
 void BatchNormStage::source_backward(const Pass& pass, std::size_t pack,
                                      std::size_t channel,
-                                     const Coefficients& coefficients,
-                                     const Activation& src, const float* dst_gradient,
-                                     float* rows) const {
+                                     const ChannelCoefficients& coefficients,
+                                     const Activation& src, const Stored& dst_gradient,
+                                     const Memory& memory) const {
   const BatchNormKernels& kernels = batch_norm_kernels(pass.kernels);
-  const float mean = pass.arena.get<Moments>(moments_)[channel].mean;
+  const float mean = pass.arena.get<ChannelMoments>(moments_)[channel].mean;
   const NormMask mask = mask_of(pass, channel);
-  for_gradients(pass, pack, channel, dst_gradient, rows,
+  const bool stream = src.gradient.is_fp32() && is_large(pass);
+  for_gradients(pass, pack, channel, dst_gradient, memory,
                 [&](std::size_t from, std::size_t size, const float* gradient) {
+                  float* to = src.gradient.target(from, memory.dst);
                   kernels.gradient({.gradient = gradient,
-                                    .src = src.values + from,
+                                    .src = src.values.read(from, size, memory.src),
                                     .size = size,
                                     .mean = mean,
                                     .from_gradient = coefficients.from_gradient,
                                     .from_source = coefficients.from_source,
                                     .constant = coefficients.constant,
                                     .images = pass.real_rows(src_, pack),
-                                    .dst = src.gradient + from,
+                                    .dst = to,
                                     .mask = masks_by_src() ? &mask : nullptr,
-                                    .stream = is_large(pass)});
+                                    .stream = stream});
+                  src.gradient.store(from, size, to);
                 });
 }
 

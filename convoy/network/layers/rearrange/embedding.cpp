@@ -40,7 +40,7 @@ class EmbeddingStage final : public Stage {
 
   void backward(const Pass& pass, Activations src, const Activation& dst) override {
     if (src[0].gradient != nullptr) {
-      std::fill_n(src[0].gradient, pass.packs(src_) * pack_floats(src_), 0.0f);
+      src[0].gradient.fill_zeros(0, pass.packs(src_) * pack_floats(src_));
     }
     if (pass.parameters[0].gradient != nullptr) {
       sum_gradients(pass, src[0].values, dst.gradient);

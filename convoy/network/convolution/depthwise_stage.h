@@ -27,6 +27,7 @@ class DepthwiseStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return false; }
+  bool takes_stored() const override { return true; }
 
  private:
   std::size_t src_plane() const { return src_.pixels() * kPack; }

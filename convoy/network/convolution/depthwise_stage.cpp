@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "convoy/network/depthwise_stage.h"
+#include "convoy/network/convolution/depthwise_stage.h"
 
 #include <algorithm>
 
@@ -26,6 +26,8 @@ DepthwiseStage::DepthwiseStage(const StageContext& context, const Convolution& l
       taps_(layer.kernel.pixels()),
       weights_(static_cast<std::size_t>(layer.channels) * taps_),
       biases_(layer.bias ? static_cast<std::size_t>(layer.channels) : 0) {
+  // Whole planes, and in forward a row of results instead of the latter.
+  context.ask_for_buffer(2 * src_plane() + multiplier() * dst_plane());
   if (!context.training) return;
   std::size_t taps = 0;
   for (int i = 0; i < rows_.stride * columns_.stride; ++i) {
@@ -43,10 +45,12 @@ void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation
   const DepthwiseKernels& kernels = depthwise_kernels(pass.kernels);
   const auto channels = static_cast<std::size_t>(dst_.channels);
   const auto multiplier = static_cast<std::size_t>(this->multiplier());
-  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int) {
+  const std::size_t row_floats = static_cast<std::size_t>(dst_.width) * kPack;
+  pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     const std::size_t channel = plane % channels;
+    float* buffer = pass.fp32_buffer(thread);
     DepthwiseRow row = {
-        .src = src[0].values + plane / multiplier * src_plane(),
+        .src = src[0].values.read(plane / multiplier * src_plane(), src_plane(), buffer),
         .src_height = src_.height,
         .src_width = src_.width,
         .taps = pass.parameters[kPlaneTaps].values + channel * taps_,
@@ -58,14 +62,16 @@ void DepthwiseStage::forward(const Pass& pass, Activations src, const Activation
         .top = -rows_.padding,
         .left = -columns_.padding,
         .stride = columns_.stride,
-        .dst = dst.values + plane * dst_plane(),
+        .dst = nullptr,
         .columns = dst_.width,
         .dst_column = kPack,
-        .stream = is_large(pass.packs(dst_) * pack_floats(dst_))};
+        .stream = dst.values.is_fp32() && is_large(pass.packs(dst_) * pack_floats(dst_))};
     for (int y = 0; y < dst_.height; ++y) {
+      const std::size_t to = plane * dst_plane() + y * row_floats;
+      row.dst = dst.values.target(to, buffer + src_plane());
       kernels.row(row);
+      dst.values.store(to, row_floats, row.dst);
       row.top += rows_.stride;
-      row.dst += static_cast<std::size_t>(dst_.width) * kPack;
     }
     if (row.stream) pixel_kernels(pass.kernels).finish_stream();
   });
@@ -76,16 +82,22 @@ void DepthwiseStage::backward(const Pass& pass, Activations src, const Activatio
   pass.team.run(pass.packs(src_) * channels, [&](std::size_t plane, int thread) {
     float* scratch =
         pass.arena.get(scratch_) + static_cast<std::size_t>(thread) * thread_floats();
-    const Plane of = {.pack = plane / channels,
-                      .channel = static_cast<int>(plane % channels),
-                      .src = src[0].values + plane * src_plane(),
-                      .gradient = dst.gradient + plane * multiplier() * dst_plane(),
-                      .src_gradient = src[0].gradient == nullptr
-                                          ? nullptr
-                                          : src[0].gradient + plane * src_plane(),
-                      .sums = scratch,
-                      .reversed = scratch + taps_ * kPack};
+    float* buffer = pass.fp32_buffer(thread);
+    const std::size_t from = plane * src_plane(), dst_size = multiplier() * dst_plane();
+    const Stored& src_gradient = src[0].gradient;
+    const Plane of = {
+        .pack = plane / channels,
+        .channel = static_cast<int>(plane % channels),
+        .src = src[0].values.read(from, src_plane(), buffer),
+        .gradient =
+            dst.gradient.read(plane * dst_size, dst_size, buffer + 2 * src_plane()),
+        .src_gradient = src_gradient == nullptr
+                            ? nullptr
+                            : src_gradient.target(from, buffer + src_plane()),
+        .sums = scratch,
+        .reversed = scratch + taps_ * kPack};
     plane_backward(pass, of);
+    if (src_gradient != nullptr) src_gradient.store(from, src_plane(), of.src_gradient);
   });
   const WeightShares shares = {pass.arena.get(shares_), weights_ + biases_,
                                pass.packs(src_)};
@@ -118,7 +130,8 @@ void DepthwiseStage::plane_backward(const Pass& pass, const Plane& of) const {
 
 /// Only where nothing is added to it later.
 bool DepthwiseStage::streams_gradient(const Pass& pass) const {
-  return multiplier() == 1 && is_large(pass.packs(src_) * pack_floats(src_));
+  return multiplier() == 1 && pass.activations == Dtype::fp32 &&
+         is_large(pass.packs(src_) * pack_floats(src_));
 }
 
 /// Rows of the source that no output from row `end` on passes a gradient to.

@@ -11,10 +11,17 @@
 
 #pragma once
 
+#include "convoy/network/convolution/band.h"
 #include "convoy/network/layers/convolution.h"
 #include "convoy/network/stage.h"
 
 namespace convoy {
+
+/// The parameters of the stage.
+inline constexpr std::size_t kTaps = 0, kTapsBias = 1;
+
+// Channels whose gradients one task takes: the height of the weight kernel's tile.
+inline constexpr int kChannelsPerTask = 4;
 
 struct ConvolutionOptions {
   Convolution layer;
@@ -32,6 +39,7 @@ class ConvolutionStage final : public Stage {
 
   bool backward_reads_src(std::size_t) const override { return true; }
   bool backward_reads_dst() const override { return options_.relu; }
+  bool takes_stored() const override { return true; }
 
  private:
   /// What one group reads and gives.
@@ -63,23 +71,35 @@ class ConvolutionStage final : public Stage {
     return static_cast<std::size_t>(group) * group_.outputs + channel;
   }
 
+  std::size_t dst_plane() const { return dst_.pixels() * kPack; }
+  std::size_t convolved_plane() const { return convolved_.pixels() * kPack; }
+  std::size_t forward_buffer() const;
+  std::size_t backward_buffer() const;
+
   void tile_weights(const Pass& pass);
-  void convolve_into(const Pass& pass, const float* src, int row, float* dst,
-                     std::size_t dst_channel) const;
-  void finish_gradient(const Pass& pass, std::size_t pack, Range channels,
-                       const Activation& dst, float* bias_share) const;
+  void convolve_into(const Pass& pass, const Stored& src, std::size_t pack, int row,
+                     float* buffer, float* dst, std::size_t dst_channel) const;
+  void convolve_row(const Pass& pass, const Stored& src, std::size_t pack, int row,
+                    float* buffer, const Stored& dst) const;
+  float* finish_gradient(const Pass& pass, std::size_t pack, Range channels,
+                         const Activation& dst, float* bias_share, float* buffer) const;
   void undo_pool(const Pass& pass, std::size_t pack, Range channels,
                  const float* dst_gradient, float* gradient) const;
-  const float* padded(const Pass& pass, const float* src, int thread) const;
+  const float* padded(const Pass& pass, const Stored& src, std::size_t from, int thread,
+                      float* buffer) const;
   void weights_backward(const Pass& pass, const Activation& src, const Activation& dst,
-                        float* gradient);
+                        const Stored& gradient);
   Phase phase(int number) const;
   void copy_phase_tile(const Phase& phase, Range channels, const float* weights,
                        float* tiled) const;
   void tile_weights_for_source(const Pass& pass);
   void source_row_backward(const Pass& pass, const Phase& phase, const float* weights,
-                           int y, const float* gradient, float* src_gradient) const;
-  void source_backward(const Pass& pass, const float* gradient, float* src_gradient);
+                           int y, const Band& gradient, float* src_row,
+                           std::size_t src_channel) const;
+  Band gradient_band(const Stored& gradient, std::size_t pack, int group, int y,
+                     float* buffer) const;
+  void source_backward(const Pass& pass, const Stored& gradient,
+                       const Stored& src_gradient);
 
   ConvolutionOptions options_;
   Shape src_;
