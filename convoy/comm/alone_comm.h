@@ -16,7 +16,7 @@ class AloneComm final : public Comm {
   void do_exchange(const Exchange&) override {}
   void do_reduce(const Reduction& reduction) override {
     const Range all{0, reduction.whole.size()};
-    reduction.order.add_chunk(reduction.partials, all, reduction.whole);
+    reduction.order.add_chunk(reduction.partials, all, reduction.whole, reduction.dtype);
   }
 };
 

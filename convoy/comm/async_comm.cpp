@@ -26,25 +26,27 @@ AsyncComm::~AsyncComm() {
 
 AsyncComm::Ticket AsyncComm::start_all_reduce(const ReductionSum& order,
                                               std::span<const float* const> partials,
-                                              std::span<float> whole) {
-  return start_reduction(Kind::all_reduce, order, partials, whole, {});
+                                              std::span<float> whole, Dtype dtype) {
+  return start_reduction(Kind::all_reduce, order, partials, whole, {}, dtype);
 }
 
 AsyncComm::Ticket AsyncComm::start_reduce_scatter(const ReductionSum& order,
                                                   std::span<const float* const> partials,
-                                                  std::span<float> whole,
-                                                  RankParts parts) {
-  return start_reduction(Kind::reduce_scatter, order, partials, whole, parts);
+                                                  std::span<float> whole, RankParts parts,
+                                                  Dtype dtype) {
+  return start_reduction(Kind::reduce_scatter, order, partials, whole, parts, dtype);
 }
 
 AsyncComm::Ticket AsyncComm::start_reduction(Kind kind, const ReductionSum& order,
                                              std::span<const float* const> partials,
-                                             std::span<float> whole, RankParts parts) {
+                                             std::span<float> whole, RankParts parts,
+                                             Dtype dtype) {
   check(partials.size() <= kMostPartials,
         "no more partials than a queued operation can hold");
   return start([&](Job& job) {
     job.kind = kind;
     job.order = &order;
+    job.dtype = dtype;
     std::ranges::copy(partials, job.partials.begin());
     job.partial_count = partials.size();
     job.whole = whole;
@@ -143,9 +145,9 @@ void AsyncComm::run(const Job& job) {
   const std::span partials(job.partials.data(), job.partial_count);
   switch (job.kind) {
     case Kind::all_reduce:
-      return comm_.all_reduce(*job.order, partials, job.whole);
+      return comm_.all_reduce(*job.order, partials, job.whole, job.dtype);
     case Kind::reduce_scatter:
-      return comm_.reduce_scatter(*job.order, partials, job.whole, job.parts);
+      return comm_.reduce_scatter(*job.order, partials, job.whole, job.parts, job.dtype);
     case Kind::all_gather_parts:
       return comm_.all_gather_parts(job.whole, job.parts);
   }

@@ -45,10 +45,12 @@ class AsyncComm {
 
   /// `order` and `parts` are borrowed; the pointers in `partials` are copied.
   Ticket start_all_reduce(const ReductionSum& order,
-                          std::span<const float* const> partials, std::span<float> whole);
+                          std::span<const float* const> partials, std::span<float> whole,
+                          Dtype dtype = Dtype::fp32);
   Ticket start_reduce_scatter(const ReductionSum& order,
                               std::span<const float* const> partials,
-                              std::span<float> whole, RankParts parts = {});
+                              std::span<float> whole, RankParts parts = {},
+                              Dtype dtype = Dtype::fp32);
   Ticket start_all_gather_parts(std::span<float> whole, RankParts parts = {});
 
   /// Returns when the operation is done. Throws the PeerError of this or an earlier
@@ -74,11 +76,12 @@ class AsyncComm {
     std::size_t partial_count = 0;
     std::span<float> whole{};
     RankParts parts{};
+    Dtype dtype = Dtype::fp32;
   };
 
   Ticket start_reduction(Kind kind, const ReductionSum& order,
                          std::span<const float* const> partials, std::span<float> whole,
-                         RankParts parts);
+                         RankParts parts, Dtype dtype);
   template <class Fill>
   Ticket start(const Fill& fill);
   template <class Fill>

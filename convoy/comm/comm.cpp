@@ -166,13 +166,13 @@ void Comm::barrier() {
 
 void Comm::reduce_scatter(const ReductionSum& order,
                           std::span<const float* const> partials, std::span<float> whole,
-                          RankParts parts) {
-  reduce({Operation::reduce_scatter, order, partials, whole, parts});
+                          RankParts parts, Dtype dtype) {
+  reduce({Operation::reduce_scatter, order, partials, whole, parts, dtype});
 }
 
 void Comm::all_reduce(const ReductionSum& order, std::span<const float* const> partials,
-                      std::span<float> whole) {
-  reduce({Operation::all_reduce, order, partials, whole, {}});
+                      std::span<float> whole, Dtype dtype) {
+  reduce({Operation::all_reduce, order, partials, whole, {}, dtype});
 }
 
 /// A rank sends its partials of the other ranks' parts and, in an all-reduce, the sum of
@@ -186,8 +186,9 @@ void Comm::reduce(const Reduction& reduction) {
   do_reduce(reduction);
 
   const std::size_t others = static_cast<std::size_t>(ranks_) - 1;
-  const std::size_t owned = reduction.part_of(rank_).size() * sizeof(float);
-  const std::size_t rest = reduction.whole.size_bytes() - owned;
+  const std::size_t number = bytes_of(reduction.dtype);
+  const std::size_t owned = reduction.part_of(rank_).size() * number;
+  const std::size_t rest = reduction.whole.size() * number - owned;
   counted.sent(rest * own_partials);
   counted.received(owned * (reduction.order.partials() - own_partials));
   if (!reduction.to_all()) return;

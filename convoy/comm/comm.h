@@ -87,12 +87,14 @@ class Comm {
   void all_gather_parts(std::span<float> whole, RankParts parts = {});
 
   /// Adds the ranks' partials; `whole` receives the sum in this rank's part only.
-  /// `partials` are this rank's, each as long as `whole`, which may be one of them.
+  /// `partials` are this rank's, each as long as `whole`, which may be one of them. Every
+  /// sum is rounded to the type, in which numbers are sent; partials have to be.
   void reduce_scatter(const ReductionSum& order, std::span<const float* const> partials,
-                      std::span<float> whole, RankParts parts = {});
+                      std::span<float> whole, RankParts parts = {},
+                      Dtype dtype = Dtype::fp32);
   /// As reduce_scatter, but all ranks receive the complete sum.
   void all_reduce(const ReductionSum& order, std::span<const float* const> partials,
-                  std::span<float> whole);
+                  std::span<float> whole, Dtype dtype = Dtype::fp32);
 
   void barrier();
 
@@ -116,6 +118,7 @@ class Comm {
     std::span<const float* const> partials;
     std::span<float> whole;
     RankParts parts;
+    Dtype dtype;  // of what is sent
 
     bool to_all() const { return operation == Operation::all_reduce; }
     /// The part that a rank owns.

@@ -21,6 +21,7 @@ std::size_t first_trained_unit(const Layout& layout) {
 GatheredUnits::GatheredUnits(const Layout& layout, ParameterStore store, AsyncComm& comm,
                              const GatherOptions& options)
     : store_(std::move(store)),
+      gather_(store_, options.types, comm),
       comm_(comm),
       options_(options),
       units_(layout.unit_count()),
@@ -62,18 +63,27 @@ void GatheredUnits::after_backward(UnitId unit) {
 void GatheredUnits::start(std::size_t unit) {
   const UnitId id{unit};
   if (at(unit).arriving || store_.residency(id) == Residency::whole) return;
-  at(unit).arriving = comm_.start_all_gather_parts(store_.view(id), store_.parts(id));
+  store_.prepare(id);
+  at(unit).arriving = gather_.start(store_, id);
 }
 
 void GatheredUnits::finish(std::size_t unit) {
   if (!at(unit).arriving) return;
-  comm_.wait(*at(unit).arriving);
+  gather_.finish(store_, UnitId{unit}, *at(unit).arriving);
   at(unit).arriving.reset();
   store_.set_whole(UnitId{unit});
 }
 
 void GatheredUnits::release(std::size_t unit) {
   if (!at(unit).shared) store_.release(UnitId{unit});
+}
+
+void GatheredUnits::gather_all() {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    at(unit).arriving = gather_.start(store_, UnitId{unit});
+    if (unit > 0) finish(unit - 1);
+  }
+  if (!units_.empty()) finish(units_.size() - 1);
 }
 
 void GatheredUnits::release_all() {

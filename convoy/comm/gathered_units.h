@@ -16,16 +16,16 @@
 #include <optional>
 #include <vector>
 
-#include "convoy/comm/async_comm.h"
-#include "convoy/params/parameter_store.h"
+#include "convoy/comm/packed_gather.h"
 #include "convoy/params/pass_listener.h"
 
 namespace convoy {
 
 struct GatherOptions {
-  bool backward = true;               // passes have a backward half
-  bool reshard_after_forward = true;  // release a unit after forward, gather it again
-  bool prefetch = true;               // gather the next unit while one is computed
+  bool backward = true;                // passes have a backward half
+  bool reshard_after_forward = true;   // release a unit after forward, gather it again
+  bool prefetch = true;                // gather the next unit while one is computed
+  const StoredTypes* types = nullptr;  // in which values are sent; nullptr: fp32
 };
 
 class GatheredUnits final : public PassListener {
@@ -43,10 +43,11 @@ class GatheredUnits final : public PassListener {
   void before_backward(UnitId unit) override;
   void after_backward(UnitId unit) override;
 
+  /// Gathers all units again, whose owners have changed their parts. They stay.
+  void gather_all();
+
   /// Keeps the own part alone of all units: values change, or are not used any more.
   void release_all();
-
-  const ParameterStore& store() const { return store_; }
 
  private:
   struct Unit {
@@ -60,6 +61,7 @@ class GatheredUnits final : public PassListener {
   void release(std::size_t unit);
 
   ParameterStore store_;
+  PackedGather gather_;
   AsyncComm& comm_;
   GatherOptions options_;
   std::vector<Unit> units_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoy/base/clock.h"
+#include "convoy/params/stored_types.h"
 
 namespace convoy {
 namespace {
@@ -14,10 +15,6 @@ constexpr std::uint64_t kFirstOperation = 16, kResults = 64;
 
 std::uint64_t slot_of(Operation operation) {
   return kFirstOperation + static_cast<std::uint64_t>(operation);
-}
-
-std::span<std::byte> bytes_of(std::span<float> numbers) {
-  return std::as_writable_bytes(numbers);
 }
 
 }  // namespace
@@ -67,6 +64,16 @@ class GlooComm::Reducing {
   static constexpr std::size_t kLeastChunk = std::size_t{1} << 13;
   static constexpr std::size_t kAhead = 3;  // chunks received before they are added
 
+  bool is_narrow() const { return reduction_.dtype != Dtype::fp32; }
+  std::size_t bytes(std::size_t numbers) const {
+    return numbers * bytes_of(reduction_.dtype);
+  }
+  void reserve();
+  std::span<std::byte> narrow_copy(std::size_t number) const;
+  std::span<const std::byte> sent_partial(std::size_t partial) const;
+  std::span<std::byte> exchanged_sum() const;
+  const float* received(std::size_t at, std::size_t number, std::size_t size);
+
   std::size_t other_partials(int owner) const;
   std::size_t chunk_of(int owner) const;
   std::vector<Range> chunks_of(int owner) const;
@@ -88,22 +95,51 @@ class GlooComm::Reducing {
 
 GlooComm::Reducing::Reducing(GlooComm& comm, const Reduction& reduction)
     : comm_(comm), reduction_(reduction), own_chunks_(chunks_of(comm.rank())) {
-  const std::size_t needed = std::min(kAhead, own_chunks_.size()) *
-                             other_partials(comm.rank()) * chunk_of(comm.rank());
-  if (comm.staging_.size() < needed) comm.staging_ = AlignedBuffer<float>(needed);
-  comm.chunk_partials_.resize(reduction.order.partials());
+  reserve();
   peers_.reserve(static_cast<std::size_t>(comm.ranks()) - 1);
   for (int peer = 0; peer < comm.ranks(); ++peer) {
     if (peer == comm.rank()) continue;
     peers_.push_back({peer,
-                      {comm.mesh_, peer, bytes_of(reduction.whole)},
-                      {comm.mesh_, peer, bytes_of(comm.staging_.span())},
+                      {comm.mesh_, peer, exchanged_sum()},
+                      {comm.mesh_, peer, std::as_writable_bytes(comm.staging_.span())},
                       {}});
-    for (const float* partial : reduction.partials) {
-      peers_.back().partials.emplace_back(
-          comm.mesh_, peer, std::as_bytes(std::span(partial, reduction.whole.size())));
+    for (std::size_t i = 0; i < reduction.partials.size(); ++i) {
+      peers_.back().partials.emplace_back(comm.mesh_, peer, sent_partial(i));
     }
   }
+}
+
+/// Numbers of 16 bits are sent from copies, which are made here, and received into
+/// others.
+void GlooComm::Reducing::reserve() {
+  const std::size_t received = other_partials(comm_.rank()) * chunk_of(comm_.rank());
+  const std::size_t staged = std::min(kAhead, own_chunks_.size()) * received;
+  if (comm_.staging_.size() < staged) comm_.staging_ = AlignedBuffer<float>(staged);
+  comm_.chunk_partials_.resize(reduction_.order.partials());
+  if (!is_narrow()) return;
+  const std::size_t size = reduction_.whole.size(), own = reduction_.partials.size();
+  if (comm_.widened_.size() < received) comm_.widened_ = AlignedBuffer<float>(received);
+  if (comm_.narrow_.size() < (own + 1) * size) {
+    comm_.narrow_ = AlignedBuffer<std::uint16_t>((own + 1) * size);
+  }
+  for (std::size_t i = 0; i < own; ++i) {
+    pack(reduction_.dtype, {reduction_.partials[i], size}, narrow_copy(1 + i).data());
+  }
+}
+
+/// Of the sum, or from 1 on of a partial.
+std::span<std::byte> GlooComm::Reducing::narrow_copy(std::size_t number) const {
+  const std::size_t size = reduction_.whole.size();
+  return std::as_writable_bytes(comm_.narrow_.span().subspan(number * size, size));
+}
+
+std::span<const std::byte> GlooComm::Reducing::sent_partial(std::size_t partial) const {
+  if (is_narrow()) return narrow_copy(1 + partial);
+  return std::as_bytes(std::span(reduction_.partials[partial], reduction_.whole.size()));
+}
+
+std::span<std::byte> GlooComm::Reducing::exchanged_sum() const {
+  return is_narrow() ? narrow_copy(0) : std::as_writable_bytes(reduction_.whole);
 }
 
 /// Returns the number of partials that an owner receives.
@@ -154,8 +190,8 @@ void GlooComm::Reducing::send_partials() {
   for (Peer& peer : peers_) {
     for (const Range chunk : chunks_of(peer.rank)) {
       for (GlooBuffer& partial : peer.partials) {
-        partial.send(slot_of(Operation::all_reduce), chunk.begin * sizeof(float),
-                     chunk.size() * sizeof(float));
+        partial.send(slot_of(Operation::all_reduce), bytes(chunk.begin),
+                     bytes(chunk.size()));
       }
       ++peer.sends;
     }
@@ -167,21 +203,20 @@ void GlooComm::Reducing::send_partials() {
 void GlooComm::Reducing::receive_results() {
   for (Peer& peer : peers_) {
     for (const Range chunk : chunks_of(peer.rank)) {
-      peer.whole.receive(kResults, chunk.begin * sizeof(float),
-                         chunk.size() * sizeof(float));
+      peer.whole.receive(kResults, bytes(chunk.begin), bytes(chunk.size()));
       ++peer.results;
     }
   }
 }
 
 void GlooComm::Reducing::receive_partials(std::size_t chunk) {
-  const std::size_t bytes = own_chunks_[chunk].size() * sizeof(float);
+  const std::size_t size = bytes(own_chunks_[chunk].size());
   std::size_t number = 0;
   for (Peer& peer : peers_) {
     const std::size_t count = reduction_.order.partials_of(peer.rank).size();
     for (std::size_t i = 0; i < count; ++i) {
-      peer.staging.receive(slot_of(Operation::all_reduce),
-                           staged(chunk, number++) * sizeof(float), bytes);
+      peer.staging.receive(slot_of(Operation::all_reduce), bytes(staged(chunk, number++)),
+                           size);
     }
   }
 }
@@ -193,23 +228,38 @@ void GlooComm::Reducing::wait_partials() {
   }
 }
 
+/// Returns the numbers of another rank's partial, staged from number `at` on.
+const float* GlooComm::Reducing::received(std::size_t at, std::size_t number,
+                                          std::size_t size) {
+  if (!is_narrow()) return comm_.staging_.data() + at;
+  const std::byte* sent = std::as_bytes(comm_.staging_.span()).data() + bytes(at);
+  float* numbers = comm_.widened_.data() + number * size;
+  unpack(reduction_.dtype, sent, {numbers, size});
+  return numbers;
+}
+
 void GlooComm::Reducing::add(std::size_t chunk) {
   const Range range = own_chunks_[chunk];
   const Range own = reduction_.order.partials_of(comm_.rank());
   std::size_t number = 0;
   for (std::size_t p = 0; p < comm_.chunk_partials_.size(); ++p) {
     const bool mine = own.begin <= p && p < own.end;
-    comm_.chunk_partials_[p] = mine ? reduction_.partials[p - own.begin] + range.begin
-                                    : comm_.staging_.data() + staged(chunk, number++);
+    comm_.chunk_partials_[p] =
+        mine ? reduction_.partials[p - own.begin] + range.begin
+             : received(staged(chunk, number), number, range.size());
+    number += mine ? 0 : 1;
   }
-  reduction_.order.add_chunk(comm_.chunk_partials_, range,
-                             reduction_.whole.subspan(range.begin, range.size()));
+  const std::span<float> sum = reduction_.whole.subspan(range.begin, range.size());
+  reduction_.order.add_chunk(comm_.chunk_partials_, range, sum, reduction_.dtype);
+  if (is_narrow() && reduction_.to_all()) {
+    pack(reduction_.dtype, sum, exchanged_sum().data() + bytes(range.begin));
+  }
 }
 
 void GlooComm::Reducing::send_result(std::size_t chunk) {
   const Range range = own_chunks_[chunk];
   for (Peer& peer : peers_) {
-    peer.whole.send(kResults, range.begin * sizeof(float), range.size() * sizeof(float));
+    peer.whole.send(kResults, bytes(range.begin), bytes(range.size()));
   }
 }
 
@@ -221,6 +271,10 @@ void GlooComm::Reducing::finish() {
     }
     if (!reduction_.to_all()) continue;
     for (std::size_t k = 0; k < own_chunks_.size(); ++k) peer.whole.wait_sent();
+    if (!is_narrow()) continue;
+    const Range part = reduction_.part_of(peer.rank);
+    unpack(reduction_.dtype, exchanged_sum().data() + bytes(part.begin),
+           reduction_.whole.subspan(part.begin, part.size()));
   }
 }
 

@@ -37,6 +37,9 @@ class GlooComm final : public Comm {
   GlooMesh mesh_;
   std::vector<std::optional<GlooBuffer>> outgoing_, incoming_;  // by rank
   AlignedBuffer<float> staging_;  // others' partials of the chunks in progress
+  // If numbers are sent in 16 bits: own partials and the sum, and others' of a chunk.
+  AlignedBuffer<std::uint16_t> narrow_;
+  AlignedBuffer<float> widened_;
   std::vector<const float*> chunk_partials_;
 };
 

@@ -39,10 +39,16 @@ void add_to_right(const float* __restrict left, float* __restrict right,
 }  // namespace
 
 // The compiler vectorizes only loops whose arrays it knows to be distinct.
-void add_pair(const float* left, const float* right, std::size_t count, float* sum) {
-  if (sum == left) return add_to_left(sum, right, count);
-  if (sum == right) return add_to_right(left, sum, count);
-  add_apart(left, right, count, sum);
+void add_pair(const float* left, const float* right, std::size_t count, float* sum,
+              Dtype dtype) {
+  if (sum == left) {
+    add_to_left(sum, right, count);
+  } else if (sum == right) {
+    add_to_right(left, sum, count);
+  } else {
+    add_apart(left, right, count, sum);
+  }
+  round_in_place(dtype, sum, count);
 }
 
 ReductionOrder::ReductionOrder(std::size_t microbatches, int ranks, Deal deal)
@@ -76,8 +82,8 @@ std::int32_t ReductionOrder::plan(Range microbatches) {
   return static_cast<std::int32_t>(sums_.size()) - 1;
 }
 
-void ReductionOrder::add(std::span<const float* const> partials,
-                         std::span<float> sum) const {
+void ReductionOrder::add(std::span<const float* const> partials, std::span<float> sum,
+                         Dtype dtype) const {
   check(partials.size() == partials_.size(), "one pointer per partial");
   flush_denormals();  // as where one rank adds the micro-batches
   if (sums_.empty()) {
@@ -86,37 +92,35 @@ void ReductionOrder::add(std::span<const float* const> partials,
     }
     return;
   }
-  if (partials.size() == 2) {
+  if (partials.size() == 2 && dtype == Dtype::fp32) {
     add_pair(partials[0], partials[1], sum.size(), sum.data());
     return;
   }
   for (std::size_t begin = 0; begin < sum.size(); begin += kBlock) {
     const Range block{begin, std::min(begin + kBlock, sum.size())};
-    add_block(partials, block, sum.data() + begin);
+    add_block({partials, block, dtype}, sum.data() + begin);
   }
 }
 
 /// `sum` may be a partial that is still to be read: the last addition writes it.
-void ReductionOrder::add_block(std::span<const float* const> partials, Range block,
-                               float* sum) const {
+void ReductionOrder::add_block(const Block& block, float* sum) const {
   float left_scratch[kBlock], right_scratch[kBlock];
-  const float* left = operand(partials, block, sums_.back().left, left_scratch);
-  const float* right = operand(partials, block, sums_.back().right, right_scratch);
-  add_pair(left, right, block.size(), sum);
+  const float* left = operand(block, sums_.back().left, left_scratch);
+  const float* right = operand(block, sums_.back().right, right_scratch);
+  add_pair(left, right, block.range.size(), sum, block.dtype);
 }
 
-void ReductionOrder::evaluate(std::span<const float* const> partials, Range block,
-                              const Sum& sum, float* result) const {
+void ReductionOrder::evaluate(const Block& block, const Sum& sum, float* result) const {
   float right_scratch[kBlock];
-  const float* left = operand(partials, block, sum.left, result);
-  const float* right = operand(partials, block, sum.right, right_scratch);
-  add_pair(left, right, block.size(), result);
+  const float* left = operand(block, sum.left, result);
+  const float* right = operand(block, sum.right, right_scratch);
+  add_pair(left, right, block.range.size(), result, block.dtype);
 }
 
-const float* ReductionOrder::operand(std::span<const float* const> partials, Range block,
-                                     std::int32_t which, float* scratch) const {
-  if (which < 0) return partials[partial_of(which)] + block.begin;
-  evaluate(partials, block, sums_[static_cast<std::size_t>(which)], scratch);
+const float* ReductionOrder::operand(const Block& block, std::int32_t which,
+                                     float* scratch) const {
+  if (which < 0) return block.partials[partial_of(which)] + block.range.begin;
+  evaluate(block, sums_[static_cast<std::size_t>(which)], scratch);
   return scratch;
 }
 

@@ -37,13 +37,14 @@ class ReductionOrder final : public ReductionSum {
   Range partials_of(int rank) const override;
   std::size_t partials() const override { return partials_.size(); }
 
-  /// Computes sum[i] as the partials' [i], added in the tree's order. `sum` may be one of
-  /// them. The calling thread flushes denormals to zero from then on. Requires: as many
-  /// partials as partials(), each as long as `sum`.
-  void add(std::span<const float* const> partials, std::span<float> sum) const;
-  void add_chunk(std::span<const float* const> partials, Range,
-                 std::span<float> sum) const override {
-    add(partials, sum);
+  /// Computes sum[i] as the partials' [i], added in the tree's order, each sum rounded to
+  /// the type. `sum` may be one of them. The calling thread flushes denormals to zero
+  /// from then on. Requires: as many partials as partials(), each as long as `sum`.
+  void add(std::span<const float* const> partials, std::span<float> sum,
+           Dtype dtype = Dtype::fp32) const;
+  void add_chunk(std::span<const float* const> partials, Range, std::span<float> sum,
+                 Dtype dtype) const override {
+    add(partials, sum, dtype);
   }
 
  private:
@@ -54,11 +55,16 @@ class ReductionOrder final : public ReductionSum {
   };
 
   std::int32_t plan(Range microbatches);
-  void add_block(std::span<const float* const> partials, Range block, float* sum) const;
-  void evaluate(std::span<const float* const> partials, Range block, const Sum& sum,
-                float* result) const;
-  const float* operand(std::span<const float* const> partials, Range block,
-                       std::int32_t which, float* scratch) const;
+  /// Some elements of all partials.
+  struct Block {
+    std::span<const float* const> partials;
+    Range range;
+    Dtype dtype;
+  };
+
+  void add_block(const Block& block, float* sum) const;
+  void evaluate(const Block& block, const Sum& sum, float* result) const;
+  const float* operand(const Block& block, std::int32_t which, float* scratch) const;
 
   std::size_t microbatches_;
   Deal deal_;

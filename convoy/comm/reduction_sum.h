@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 
+#include "convoy/base/float16.h"
 #include "convoy/base/range.h"
 
 namespace convoy {
@@ -26,13 +27,15 @@ class ReductionSum {
 
   /// Adds the partials of one chunk, in the order of the reduction tree. `chunk` is where
   /// it lies in the range that is reduced, and `sum` receives its sum; `sum` may be one
-  /// of the partials. Requires: as many partials as partials(), each as long as `sum`.
+  /// of the partials. Every sum is rounded to the type, which the partials have.
+  /// Requires: as many partials as partials(), each as long as `sum`.
   virtual void add_chunk(std::span<const float* const> partials, Range chunk,
-                         std::span<float> sum) const = 0;
+                         std::span<float> sum, Dtype dtype) const = 0;
 };
 
-/// Computes sum[i] = left[i] + right[i]. `sum` may be one of the two, but must not
-/// overlap them otherwise.
-void add_pair(const float* left, const float* right, std::size_t count, float* sum);
+/// Computes sum[i] = left[i] + right[i], rounded to the type. `sum` may be one of the
+/// two, but must not overlap them otherwise.
+void add_pair(const float* left, const float* right, std::size_t count, float* sum,
+              Dtype dtype = Dtype::fp32);
 
 }  // namespace convoy

@@ -25,6 +25,7 @@ struct RoundSum::Block {
   void fold(std::size_t count, float* sum);
 
   std::size_t size;
+  Dtype dtype;  // of every sum
   std::array<const float*, kMostLevels> level{};
   float scratch[kMostLevels][kRoundBlock];
 };
@@ -33,7 +34,7 @@ void RoundSum::Block::push(std::size_t count, const float* partial) {
   const auto to = static_cast<std::size_t>(std::countr_one(count));
   const float* sum = partial;
   for (std::size_t l = 0; l < to; ++l) {
-    add_pair(level[l], sum, size, scratch[to]);
+    add_pair(level[l], sum, size, scratch[to], dtype);
     sum = scratch[to];
   }
   level[to] = sum;
@@ -46,7 +47,8 @@ void RoundSum::Block::fold(std::size_t count, float* sum) {
   for (std::size_t left = rest; left != 0; left &= left - 1) {
     const bool is_last = (left & (left - 1)) == 0;
     float* to = is_last ? sum : scratch[lowest];
-    add_pair(level[static_cast<std::size_t>(std::countr_zero(left))], right, size, to);
+    add_pair(level[static_cast<std::size_t>(std::countr_zero(left))], right, size, to,
+             dtype);
     right = to;
   }
   if (right != sum) std::memcpy(sum, right, size * sizeof(float));
@@ -70,30 +72,31 @@ std::size_t RoundSum::partials() const {
 }
 
 void RoundSum::add_chunk(std::span<const float* const> partials, Range chunk,
-                         std::span<float> sum) const {
+                         std::span<float> sum, Dtype dtype) const {
   flush_denormals();  // as where one rank adds the micro-batches
   for (std::size_t begin = 0; begin < chunk.size(); begin += kRoundBlock) {
-    const Range block{begin, std::min(begin + kRoundBlock, chunk.size())};
-    add_block(partials, block, chunk.begin + begin, sum.data() + begin);
+    Block levels;
+    levels.size = std::min(kRoundBlock, chunk.size() - begin);
+    levels.dtype = dtype;
+    add_block(partials, begin, chunk.begin + begin, levels, sum.data() + begin);
   }
 }
 
-/// `at` is where the block begins in the range that is reduced.
-void RoundSum::add_block(std::span<const float* const> partials, Range block,
-                         std::size_t at, float* sum) const {
-  Block levels;
-  levels.size = block.size();
+/// `begin` is where the block begins in the partials, `at` where in the range that is
+/// reduced.
+void RoundSum::add_block(std::span<const float* const> partials, std::size_t begin,
+                         std::size_t at, Block& levels, float* sum) const {
   for (std::size_t l = 0; l < kMostLevels; ++l) {
     if ((first_ >> l & 1) != 0) levels.level[l] = kept_[l] + at;
   }
   std::size_t count = first_;
-  for (const float* partial : partials) levels.push(count++, partial + block.begin);
+  for (const float* partial : partials) levels.push(count++, partial + begin);
   if (is_last_round()) return levels.fold(count, sum);
   for (std::size_t l = 0; l < kMostLevels; ++l) {
     if ((count >> l & 1) == 0) continue;
     float* kept = kept_[l] + at;
     if (levels.level[l] != kept) {
-      std::memcpy(kept, levels.level[l], block.size() * sizeof(float));
+      std::memcpy(kept, levels.level[l], levels.size * sizeof(float));
     }
   }
 }

@@ -46,7 +46,7 @@ class RoundSum final : public ReductionSum {
 
   /// Only the last round sets `sum`.
   void add_chunk(std::span<const float* const> partials, Range chunk,
-                 std::span<float> sum) const override;
+                 std::span<float> sum, Dtype dtype) const override;
 
  private:
   struct Block;
@@ -54,8 +54,8 @@ class RoundSum final : public ReductionSum {
   bool is_last_round() const {
     return first_ + static_cast<std::size_t>(ranks_) >= microbatches_;
   }
-  void add_block(std::span<const float* const> partials, Range block, std::size_t at,
-                 float* sum) const;
+  void add_block(std::span<const float* const> partials, std::size_t begin,
+                 std::size_t at, Block& levels, float* sum) const;
 
   std::size_t microbatches_;
   int ranks_;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "convoy/base/error.h"
+#include "convoy/params/stored_types.h"
 
 namespace convoy {
 namespace {
@@ -73,6 +74,11 @@ class SharedComm::Reducing {
   void give_result(std::size_t k);
   void take_results(std::size_t k);
 
+  std::span<float> chunk_in_whole(const Range& chunk) const {
+    return reduction_.whole.subspan(chunk.begin, chunk.size());
+  }
+  const float* received(const std::byte* sent, std::size_t partial, std::size_t size);
+
   template <class Action>
   void for_each_other(const Action& action) const;
 
@@ -89,10 +95,15 @@ SharedComm::Reducing::Reducing(SharedComm& comm, const Reduction& reduction)
     most = std::max(most, reduction.order.partials_of(r).size());
     longest_part = std::max(longest_part, reduction.part_of(r).size());
   }
-  longest_ = comm.segment_->slot_bytes() / sizeof(float) / most;
+  longest_ = comm.segment_->slot_bytes() / bytes_of(reduction.dtype) / most;
   check(longest_ > 0, "a slot holds at least one element of each partial");
   chunks_ = pieces(longest_part, longest_);
   comm.chunk_partials_.resize(reduction.order.partials());
+  const std::size_t widened =
+      reduction.dtype == Dtype::fp32
+          ? 0
+          : reduction.order.partials() * std::min(longest_, longest_part);
+  if (comm.widened_.size() < widened) comm.widened_ = AlignedBuffer<float>(widened);
 }
 
 template <class Action>
@@ -133,11 +144,20 @@ void SharedComm::Reducing::give_partials(std::size_t k) {
     if (chunk.size() == 0) return;
     std::byte* slot = comm_.to_[o].reserve();
     for (const float* partial : reduction_.partials) {
-      std::memcpy(slot, partial + chunk.begin, chunk.size() * sizeof(float));
-      slot += chunk.size() * sizeof(float);
+      pack(reduction_.dtype, {partial + chunk.begin, chunk.size()}, slot);
+      slot += chunk.size() * bytes_of(reduction_.dtype);
     }
     comm_.to_[o].post();
   });
+}
+
+/// Returns a partial's numbers of a chunk, which are used in place if they are fp32.
+const float* SharedComm::Reducing::received(const std::byte* sent, std::size_t partial,
+                                            std::size_t size) {
+  if (reduction_.dtype == Dtype::fp32) return reinterpret_cast<const float*>(sent);
+  float* numbers = comm_.widened_.data() + partial * size;
+  unpack(reduction_.dtype, sent, {numbers, size});
+  return numbers;
 }
 
 void SharedComm::Reducing::add(std::size_t k) {
@@ -149,13 +169,14 @@ void SharedComm::Reducing::add(std::size_t k) {
   }
   for_each_other([&](int peer, std::size_t p) {
     const Range theirs = reduction_.order.partials_of(peer);
-    const auto* slot = reinterpret_cast<const float*>(comm_.from_[p].front());
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      comm_.chunk_partials_[theirs.begin + i] = slot + i * chunk.size();
+    const std::byte* slot = comm_.from_[p].front();
+    for (std::size_t i = theirs.begin; i < theirs.end; ++i) {
+      comm_.chunk_partials_[i] = received(slot, i, chunk.size());
+      slot += chunk.size() * bytes_of(reduction_.dtype);
     }
   });
-  reduction_.order.add_chunk(comm_.chunk_partials_, chunk,
-                             reduction_.whole.subspan(chunk.begin, chunk.size()));
+  reduction_.order.add_chunk(comm_.chunk_partials_, chunk, chunk_in_whole(chunk),
+                             reduction_.dtype);
   for_each_other([&](int, std::size_t p) { comm_.from_[p].release(); });
 }
 
@@ -163,8 +184,7 @@ void SharedComm::Reducing::give_result(std::size_t k) {
   const Range chunk = chunk_of(comm_.rank(), k);
   if (chunk.size() == 0) return;
   for_each_other([&](int, std::size_t p) {
-    std::memcpy(comm_.to_[p].reserve(), reduction_.whole.data() + chunk.begin,
-                chunk.size() * sizeof(float));
+    pack(reduction_.dtype, chunk_in_whole(chunk), comm_.to_[p].reserve());
     comm_.to_[p].post();
   });
 }
@@ -173,8 +193,7 @@ void SharedComm::Reducing::take_results(std::size_t k) {
   for_each_other([&](int owner, std::size_t o) {
     const Range chunk = chunk_of(owner, k);
     if (chunk.size() == 0) return;
-    std::memcpy(reduction_.whole.data() + chunk.begin, comm_.from_[o].front(),
-                chunk.size() * sizeof(float));
+    unpack(reduction_.dtype, comm_.from_[o].front(), chunk_in_whole(chunk));
     comm_.from_[o].release();
   });
 }

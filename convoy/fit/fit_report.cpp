@@ -42,7 +42,10 @@ FitRow row_of(MemoryPlanner& planner, const Settings& settings, const JobShape& 
               bool recompute, const FitReport& report) {
   const std::size_t units = recompute ? kAllUnits : 0;
   Settings own = settings_of(settings, job);
-  FitRow row{.ranks = job.ranks, .strategy = job.strategy, .recompute = recompute};
+  FitRow row{.precision = settings.precision.name,
+             .ranks = job.ranks,
+             .strategy = job.strategy,
+             .recompute = recompute};
   row.batch = largest_batch(planner, own, job, units, report.limit.bytes, report.most);
   if (row.batch == 0) return row;
   own.train.batch_size = row.batch;
@@ -51,6 +54,18 @@ FitRow row_of(MemoryPlanner& planner, const Settings& settings, const JobShape& 
     row.machine_bytes += plan.total();
   }
   return row;
+}
+
+/// Of every strategy for so many ranks.
+void add_rows(MemoryPlanner& planner, const Settings& settings, int ranks,
+              FitReport& report) {
+  for (const std::string& strategy : planned_strategies()) {
+    if (!supports(strategy, ranks)) continue;
+    for (const bool recompute : {false, true}) {
+      report.rows.push_back(row_of(planner, settings, shape_of(settings, strategy, ranks),
+                                   recompute, report));
+    }
+  }
 }
 
 std::string batch_text(const FitRow& row, int most) {
@@ -70,32 +85,32 @@ FitReport fit_batches(const Settings& settings, const Workload& work,
                    .most = static_cast<int>(work.samples.train.size()),
                    .rows = {}};
   MemoryPlanner planner(work);
-  for (const int count : ranks) {
-    for (const std::string& strategy : planned_strategies()) {
-      if (!supports(strategy, count)) continue;
-      for (const bool recompute : {false, true}) {
-        report.rows.push_back(row_of(
-            planner, settings, shape_of(settings, strategy, count), recompute, report));
-      }
-    }
+  for (const PrecisionChoice precision :
+       {PrecisionChoice::fp32, PrecisionChoice::amp_o2, PrecisionChoice::bf16}) {
+    Settings own = settings;
+    own.precision.name = precision;
+    if (precision != PrecisionChoice::fp32) own.ddp.compress = CompressChoice::none;
+    for (const int count : ranks) add_rows(planner, own, count, report);
   }
   return report;
 }
 
 std::string fit_text(const FitReport& report) {
-  std::vector<TextColumn> table = {{.head = "ranks", .cells = {}},
+  std::vector<TextColumn> table = {{.head = "precision", .cells = {}, .left = true},
+                                   {.head = "ranks", .cells = {}},
                                    {.head = "strategy", .cells = {}, .left = true},
                                    {.head = "recompute", .cells = {}, .left = true},
                                    {.head = "largest batch", .cells = {}},
                                    {.head = "per rank", .cells = {}},
                                    {.head = "per machine", .cells = {}}};
   for (const FitRow& row : report.rows) {
-    table[0].cells.push_back(std::to_string(row.ranks));
-    table[1].cells.push_back(row.strategy);
-    table[2].cells.emplace_back(row.recompute ? "units" : "none");
-    table[3].cells.push_back(batch_text(row, report.most));
-    table[4].cells.push_back(row.batch == 0 ? "" : human_bytes(row.rank_bytes));
-    table[5].cells.push_back(row.batch == 0 ? "" : human_bytes(row.machine_bytes));
+    table[0].cells.push_back(choice_name(row.precision));
+    table[1].cells.push_back(std::to_string(row.ranks));
+    table[2].cells.push_back(row.strategy);
+    table[3].cells.emplace_back(row.recompute ? "units" : "none");
+    table[4].cells.push_back(batch_text(row, report.most));
+    table[5].cells.push_back(row.batch == 0 ? "" : human_bytes(row.rank_bytes));
+    table[6].cells.push_back(row.batch == 0 ? "" : human_bytes(row.machine_bytes));
   }
   return fmt::format(
       "{} on {} with {}: largest train.batch_size within {} per machine, {}\n\n{}",
@@ -106,7 +121,8 @@ std::string fit_text(const FitReport& report) {
 nlohmann::ordered_json fit_json(const FitReport& report) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const FitRow& row : report.rows) {
-    rows.push_back({{"ranks", row.ranks},
+    rows.push_back({{"precision", choice_name(row.precision)},
+                    {"ranks", row.ranks},
                     {"strategy", row.strategy},
                     {"recompute", row.recompute ? "units" : "none"},
                     {"batch_size", row.batch},

@@ -15,6 +15,7 @@
 namespace convoy {
 
 struct FitRow {
+  PrecisionChoice precision;
   int ranks;
   std::string strategy;
   bool recompute;
@@ -30,8 +31,8 @@ struct FitReport {
   std::vector<FitRow> rows;
 };
 
-/// For jobs with so many ranks each, over as many machines as cluster.nnodes says, each
-/// of which has that much memory. Throws InputError.
+/// For every precision, and for jobs with so many ranks each, over as many machines as
+/// cluster.nnodes says, each of which has that much memory. Throws InputError.
 FitReport fit_batches(const Settings& settings, const Workload& work,
                       const std::vector<int>& ranks, const MemoryLimit& limit);
 

@@ -161,8 +161,8 @@ RunMemory plan_run_memory(const Settings& settings, const Workload& work,
   RunMemory memory{.plan = {},
                    .recompute_units = recompute_units(settings),
                    .limit = memory_limit(settings)};
-  // Ranks that start together see each other's memory as used, so what is free is
-  // compared with their own needs, and the machine's memory with those of all.
+  // Ranks that start together see each other's memory as used, so their needs are
+  // compared with all memory of the machine instead of what is free.
   const bool is_alone = job.local_ranks == 1 && job.local_servers() == 0;
   if (!is_alone && settings.cluster.memory_gib == 0) {
     memory.limit = {machine_memory_bytes(), "which this machine has"};

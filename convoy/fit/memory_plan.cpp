@@ -8,6 +8,8 @@
 #include "convoy/evaluate/evaluation.h"
 #include "convoy/network/microbatches.h"
 #include "convoy/network/plan/network_plan.h"
+#include "convoy/setup/data_setup.h"
+#include "convoy/setup/precision.h"
 #include "convoy/strategy/registry.h"
 
 namespace convoy {
@@ -67,7 +69,8 @@ std::vector<std::pair<std::string_view, std::size_t>> MemoryPlan::parts() const 
 std::size_t MemoryPlanner::arena_bytes(const Settings& settings, std::size_t samples,
                                        std::size_t recompute_units, bool training) {
   const int threads = thread_count(settings);
-  const ArenaKey key{samples, recompute_units, threads, training};
+  const ArenaKey key{samples, recompute_units, threads, bytes_of(value_dtype(settings)),
+                     training};
   const auto known = arenas_.find(key);
   if (known != arenas_.end()) return known->second;
   NetworkOptions options = network_options(settings, samples);
@@ -83,8 +86,12 @@ std::size_t MemoryPlanner::loader_bytes(const Settings& settings,
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
   const std::size_t epoch = std::max<std::size_t>(1, work_.samples.train.size());
   const std::size_t batches = (epoch + batch - 1) / batch;
-  return std::min(kRing, batches + 1) * part.sample_count(batch) *
-         work_.model.input.size() * sizeof(float);
+  const bool mixes = transform_options(settings.train).mix.is_on();
+  const std::size_t samples = part.sample_count(batch);
+  const std::size_t images = samples + (mixes ? part.count() : 0);
+  const std::size_t targets = mixes ? samples * work_.data.train.classes.size() : 0;
+  return std::min(kRing, batches + 1) * (images * work_.model.input.size() + targets) *
+         sizeof(float);
 }
 
 std::size_t MemoryPlanner::evaluation_bytes(const Settings& settings) {

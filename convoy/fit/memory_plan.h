@@ -35,7 +35,7 @@ struct MemoryPlan {
 };
 
 /// Plans processes of jobs that differ in their shape and in some settings: batch size,
-/// micro-batches, strategy and recompute.
+/// micro-batches, strategy, recompute and precision.
 class MemoryPlanner {
  public:
   /// Borrows the workload for as long as it lives.
@@ -53,8 +53,9 @@ class MemoryPlanner {
                             std::size_t recompute_units);
 
  private:
-  /// Samples, recomputed units, threads; without samples to train: an evaluation.
-  using ArenaKey = std::tuple<std::size_t, std::size_t, int, bool>;
+  /// Samples, recomputed units, threads, bytes of a number; without samples to train: an
+  /// evaluation.
+  using ArenaKey = std::tuple<std::size_t, std::size_t, int, std::size_t, bool>;
 
   std::size_t arena_bytes(const Settings& settings, std::size_t samples,
                           std::size_t recompute_units, bool training);

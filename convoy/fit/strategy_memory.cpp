@@ -3,12 +3,13 @@
 #include "convoy/fit/strategy_memory.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "convoy/base/error.h"
 #include "convoy/comm/reduction_order.h"
 #include "convoy/comm/shared_segment.h"
+#include "convoy/network/microbatches.h"
 #include "convoy/params/reduction_tree.h"
+#include "convoy/setup/precision.h"
 #include "convoy/setup/workload.h"
 #include "convoy/strategy/fsdp_memory.h"
 
@@ -29,10 +30,30 @@ std::size_t saved_buffers(const Settings& settings) {
   return 1 + optimizer_slots(settings) + (has_averages(settings) ? 1 : 0);
 }
 
+std::size_t largest_unit(const Layout& layout) {
+  std::size_t largest = 0;
+  for (std::size_t unit = 0; unit < layout.unit_count(); ++unit) {
+    largest = std::max(largest, layout.unit(UnitId{unit}).size());
+  }
+  return largest;
+}
+
+bool exchanges_16_bits(const Settings& settings) {
+  return gradient_dtype(settings) != Dtype::fp32;
+}
+
+/// Between machines, partial sums and the sum of a bucket, as they are sent.
+std::size_t narrow_copies(const StrategyCase& of) {
+  if (!exchanges_16_bits(of.settings)) return 0;
+  return (whole_subtrees(of.part).size() + 1) * largest_unit(of.model.layout) *
+         bytes_of(gradient_dtype(of.settings));
+}
+
 /// The slots that one rank writes and reads, of the memory that ranks share.
-std::size_t transport_bytes(const JobShape& job) {
+std::size_t transport_bytes(const StrategyCase& of) {
+  const JobShape& job = of.job;
   if (job.ranks == 1) return 0;
-  if (!job.one_machine()) return kGlooStaging;
+  if (!job.one_machine()) return kGlooStaging + narrow_copies(of);
   return 2 * static_cast<std::size_t>(job.ranks - 1) * SharedSegment::kSlots *
          SharedSegment::slot_bytes_of(job.ranks);
 }
@@ -44,10 +65,10 @@ StrategyMemory replicated(const StrategyCase& of) {
   const std::size_t trained = bytes_of(layout.trained_size());
   const bool saves = of.settings.checkpoint.enabled && of.process.number == 0;
   return {.values = whole,
-          .gradients = gradient_buffers(of.part) * trained,
+          .gradients = Microbatches::gradient_buffers(of.part) * trained,
           .optimizer = optimizer_slots(of.settings) * trained,
           .averages = has_averages(of.settings) ? whole : 0,
-          .exchange = transport_bytes(of.job),
+          .exchange = transport_bytes(of),
           .checkpoint = saves ? saved_buffers(of.settings) * whole : 0};
 }
 
@@ -64,8 +85,10 @@ StrategyMemory gathered(const StrategyCase& of) {
   StrategyMemory memory = replicated(of);
   const ReductionOrder order(of.part.microbatches, of.job.ranks);
   const std::size_t own = order.partials_of(of.process.number).size();
+  const bool is_narrow = exchanges_16_bits(of.settings);
+  const std::size_t of_all = (is_narrow ? 2 : 1) * order.partials();
   const std::size_t at_once =
-      (own > 1 ? own : 0) + (of.process.number == 0 ? order.partials() : 0);
+      (own > 1 || is_narrow ? own : 0) + (of.process.number == 0 ? of_all : 0);
   memory.exchange += at_once * bytes_of(largest_segment(of.model.layout));
   return memory;
 }
@@ -73,7 +96,9 @@ StrategyMemory gathered(const StrategyCase& of) {
 /// What a worker pushes and pulls, in memory that it shares with its server or, from
 /// another machine, in the server's own.
 std::size_t exchanged_bytes(const StrategyCase& of, std::size_t partials) {
-  return bytes_of(partials * of.model.layout.trained_size() + of.model.layout.size());
+  const Layout& layout = of.model.layout;
+  return partials * layout.trained_size() * bytes_of(gradient_dtype(of.settings)) +
+         stored_types(of.settings, layout).bytes({0, layout.size()});
 }
 
 std::size_t partials_of_worker(const StrategyCase& of, int worker) {
@@ -89,7 +114,7 @@ StrategyMemory served(const StrategyCase& of) {
   if (of.process.kind == ProcessKind::worker) {
     const std::size_t partials = partials_of_worker(of, of.process.number);
     return {.values = whole,
-            .gradients = gradient_buffers(of.part) * trained,
+            .gradients = Microbatches::gradient_buffers(of.part) * trained,
             .exchange = of.job.one_machine() ? exchanged_bytes(of, partials) : 0};
   }
   const auto servers = static_cast<std::size_t>(of.job.servers);
@@ -100,7 +125,8 @@ StrategyMemory served(const StrategyCase& of) {
   for (int worker = 0; worker < of.job.ranks; ++worker) {
     // The first answer is copied before it is known whether the worker shares memory.
     const std::size_t partials = partials_of_worker(of, worker);
-    memory.exchange += (exchanged_bytes(of, partials) + whole) / servers;
+    const std::size_t widened = exchanges_16_bits(of.settings) ? partials * trained : 0;
+    memory.exchange += (exchanged_bytes(of, partials) + whole + widened) / servers;
   }
   const bool compensates = of.settings.ps.compensation != Compensation::none;
   if (compensates)
@@ -108,29 +134,31 @@ StrategyMemory served(const StrategyCase& of) {
   return memory;
 }
 
-std::size_t largest_unit(const Layout& layout) {
-  std::size_t largest = 0;
-  for (std::size_t unit = 0; unit < layout.unit_count(); ++unit) {
-    largest = std::max(largest, layout.unit(UnitId{unit}).size());
-  }
-  return largest;
+/// Two units at a time are gathered in 16 bits.
+std::size_t packed_bytes(const StrategyCase& of) {
+  const Dtype values = value_dtype(of.settings);
+  if (values == Dtype::fp32) return 0;
+  return 2 * largest_unit(of.model.layout) * bytes_of(values);
 }
 
-/// Units are gathered while they are computed, and one by one while they are saved.
+/// Units are gathered while they are computed. One by one while they are saved takes
+/// less, unless that is the only time.
 StrategyMemory sharded(const StrategyCase& of) {
   if (of.job.ranks == 1) return replicated(of);
   const FsdpOptions options = strategy_options(of.settings).fsdp;
   const FsdpMemory own =
       fsdp_memory(of.model.layout, of.job.ranks, of.part.microbatches, options);
   const bool sums_first = options.shard == FsdpShard::optimizer;
-  const bool saves = of.settings.checkpoint.enabled;
-  return {.values = own.values + own.gathered,
-          .gradients =
-              (sums_first ? gradient_buffers(of.part) : 1) * own.gradients + own.passing,
-          .optimizer = optimizer_slots(of.settings) * own.slot,
-          .averages = has_averages(of.settings) ? own.average : 0,
-          .exchange = transport_bytes(of.job),
-          .checkpoint = saves ? bytes_of(largest_unit(of.model.layout)) : 0};
+  const bool saves = of.settings.checkpoint.enabled && !of.job.one_machine();
+  return {
+      .values = own.values + own.gathered,
+      .gradients =
+          (sums_first ? Microbatches::gradient_buffers(of.part) : 1) * own.gradients +
+          own.passing,
+      .optimizer = optimizer_slots(of.settings) * own.slot,
+      .averages = has_averages(of.settings) ? own.average : 0,
+      .exchange = transport_bytes(of) + packed_bytes(of),
+      .checkpoint = saves && sums_first ? bytes_of(largest_unit(of.model.layout)) : 0};
 }
 
 struct Entry {
@@ -145,21 +173,9 @@ constexpr Entry kStrategies[] = {{"single", replicated},     {"ddp", replicated}
 
 }  // namespace
 
-std::size_t gradient_buffers(const MicrobatchPart& part) {
-  const std::vector<Range> subtrees = whole_subtrees(part);
-  std::size_t buffers = subtrees.size(), most_leaves = 1;
-  for (const Range& subtree : subtrees) {
-    if (subtree != subtrees.back()) most_leaves = std::max(most_leaves, subtree.size());
-  }
-  for (Range left = subtrees.back(); left.size() > 1; left.begin = tree_split(left)) {
-    ++buffers;
-    most_leaves = std::max(most_leaves, tree_split(left) - left.begin);
-  }
-  return buffers + static_cast<std::size_t>(std::bit_width(most_leaves) - 1);
-}
-
 std::size_t optimizer_slots(const Settings& settings) {
-  return settings.optimizer.name == OptimizerChoice::sgd ? 1 : 2;
+  const std::size_t masters = value_dtype(settings) == Dtype::fp32 ? 0 : 1;
+  return (settings.optimizer.name == OptimizerChoice::sgd ? 1 : 2) + masters;
 }
 
 std::vector<std::string> planned_strategies() {

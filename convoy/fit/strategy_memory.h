@@ -35,10 +35,7 @@ struct StrategyCase {
   MicrobatchPart part;  // that this process computes
 };
 
-/// Buffers for the sums of those micro-batches: what Microbatches reserves.
-std::size_t gradient_buffers(const MicrobatchPart& part);
-
-/// Slots of the optimizer, each as large as what is trained.
+/// Slots of the optimizer, each as large as what is trained; masters are one of them.
 std::size_t optimizer_slots(const Settings& settings);
 
 /// Names of all strategies that can be planned.

@@ -66,12 +66,14 @@ std::vector<std::size_t> PointLosses::own_points(std::size_t count) const {
 
 /// Makes a pass with every batch and every own point. Returns false as soon as a rank is
 /// asked to stop.
-bool PointLosses::for_each_batch(const EvaluationSet& set, const Pass& pass) {
+bool PointLosses::for_each_batch(const EvaluationSet& set, DamagedSample damaged,
+                                 const Pass& pass) {
   Loader loader(set.data, set.samples,
                 {.batch_size = batch_size_,
                  .shuffle = false,
                  .normalization = set.normalization,
-                 .image = model_.model.input});
+                 .image = model_.model.input,
+                 .damaged = damaged});
   loader.start_epoch(0);
   for (std::size_t number = 0; const Batch* batch = loader.next(); ++number) {
     for (std::size_t own = 0; own < points_.size(); ++own) {
@@ -113,7 +115,8 @@ bool PointLosses::measure_statistics(const PointSource& source) {
   }
   PassListener no_listener;
   return for_each_batch(
-      *measure_over_, [&](const Batch& batch, std::size_t number, std::size_t own) {
+      *measure_over_, DamagedSample::replaced,
+      [&](const Batch& batch, std::size_t number, std::size_t own) {
         source.set_weights(points_[own], weights_);
         FlatBuffer& running = statistics_[own];
         if (number == 0) begin_measuring(running);
@@ -127,14 +130,15 @@ bool PointLosses::measure_statistics(const PointSource& source) {
 
 bool PointLosses::add_losses(const PointSource& source, const EvaluationSet& set) {
   PassListener no_listener;
-  return for_each_batch(set, [&](const Batch& batch, std::size_t, std::size_t own) {
+  const auto add = [&](const Batch& batch, std::size_t, std::size_t own) {
     source.set_weights(points_[own], weights_);
     if (measure_over_ != nullptr) {
       std::ranges::copy(statistics_[own].numbers(), weights_.statistics.data());
     }
     sums_[own] += evaluating_.forward({batch.images, batch.labels}, weights_.values, {},
                                       no_listener);
-  });
+  };
+  return for_each_batch(set, DamagedSample::left_out, add);
 }
 
 std::vector<LossSum> PointLosses::gathered(std::size_t count) {

@@ -57,7 +57,7 @@ class PointLosses {
   using Pass = std::function<void(const Batch&, std::size_t batch, std::size_t own)>;
 
   std::vector<std::size_t> own_points(std::size_t count) const;
-  bool for_each_batch(const EvaluationSet& set, const Pass& pass);
+  bool for_each_batch(const EvaluationSet& set, DamagedSample damaged, const Pass& pass);
   void begin_measuring(FlatBuffer& running) const;
   bool measure_statistics(const PointSource& source);
   bool add_losses(const PointSource& source, const EvaluationSet& set);

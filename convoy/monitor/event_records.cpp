@@ -48,6 +48,13 @@ void EventRecords::step(const StepScalars& scalars) {
   write_more(scalars);
 }
 
+void EventRecords::imagenet_point(std::string_view half, std::size_t number,
+                                  const LossSum& batch) {
+  if (!writer_) return;
+  writer_->scalar(fmt::format("Loss/{}", half), number, batch.mean_loss());
+  writer_->scalar(fmt::format("Accuracy/{}", half), number, 100 * batch.accuracy());
+}
+
 void EventRecords::write_more(const StepScalars& scalars) {
   for (const auto& [group, numbers] : scalars.more.items()) {
     if (numbers.is_number()) {

@@ -13,6 +13,10 @@
 //   staleness/  with ps_async: mean, max over the updates since the last record
 //   clock/   with a virtual clock: virtual_seconds
 //
+// With console.style=imagenet also those of PyTorch's ImageNet example: Loss/train,
+// Accuracy/train, Loss/Val and Accuracy/Val of single batches, in per cent; their steps
+// count the points.
+//
 // Step times are medians since the last record. Besides the scalars, it writes the
 // model's graph, the settings as text, and the values for the HParams page.
 
@@ -59,6 +63,9 @@ class EventRecords {
   void epoch(std::size_t step, const LossSum& mean, double seconds,
              std::optional<double> weight_norm = std::nullopt);
   void evaluation(std::string_view split, std::size_t step, const LossSum& sum);
+
+  /// A batch that the style imagenet shows; `half` is "train" or "Val".
+  void imagenet_point(std::string_view half, std::size_t number, const LossSum& batch);
 
   void histogram(const std::string& name, std::size_t step,
                  std::span<const float> numbers);

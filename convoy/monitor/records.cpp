@@ -60,6 +60,7 @@ void Records::step(const StepRecord& step) {
   step_times_.add(step.seconds);
   timings_.add(step.reports, step.first_reporter);
   if (records_step(step.position.step)) write_step(step);
+  if (is_imagenet() && records_step(step.position.step_in_epoch)) say_step(step);
   if (progress_ != nullptr) progress_->update(progress_state(step));
 }
 
@@ -119,6 +120,24 @@ void Records::write_step(const StepRecord& step) {
   window_.watch.restart();
 }
 
+void Records::say_step(const StepRecord& step) {
+  const TrainPosition& position = step.position;
+  say_batch("train",
+            {position.epoch, position.step_in_epoch - 1, options_.steps_in_epoch},
+            step.loss, step.epoch_sum);
+}
+
+/// Points of TensorBoard are counted over the epochs.
+void Records::say_batch(std::string_view half, const BatchPlace& place,
+                        const LossSum& batch, const LossSum& so_far) {
+  say(batch_line(place, batch, so_far));
+  if (events_ == nullptr) return;
+  const auto every = static_cast<std::size_t>(options_.log_every);
+  const auto epochs_before = static_cast<std::size_t>(std::max(0, place.epoch - 1));
+  events_->imagenet_point(
+      half, epochs_before * (place.batches / every) + (place.batch + 1) / every, batch);
+}
+
 void Records::end_epoch(const TrainPosition& position, const LossSum& sum,
                         double learning_rate, std::optional<double> weight_norm) {
   const double seconds = epoch_.watch.seconds();
@@ -135,7 +154,8 @@ void Records::end_epoch(const TrainPosition& position, const LossSum& sum,
   if (weight_norm) line["weight_norm"] = *weight_norm;
   record(line);
   if (events_ != nullptr) events_->epoch(position.step, sum, seconds, weight_norm);
-  say(epoch_line(position, sum, seconds));
+  say(is_imagenet() ? epoch_accuracy_line("Train", sum)
+                    : epoch_line(position, sum, seconds));
 }
 
 /// Scripts parse this line: changing it is a breaking change.
@@ -153,7 +173,8 @@ std::string Records::epoch_line(const TrainPosition& position, const LossSum& su
 }
 
 void Records::evaluation(const TrainPosition& position, std::string_view split,
-                         const LossSum& sum, double seconds) {
+                         const LossSum& sum, double seconds,
+                         std::span<const LossSum> batches) {
   record({{"kind", "eval"},
           {"split", split},
           {"step", position.step},
@@ -164,9 +185,25 @@ void Records::evaluation(const TrainPosition& position, std::string_view split,
           {"total", sum.samples},
           {"seconds", seconds}});
   if (events_ != nullptr) events_->evaluation(split, position.step, sum);
+  if (is_imagenet()) say_batches(position.epoch, batches);
+  say_evaluation(position, split, sum);
+}
+
+void Records::say_evaluation(const TrainPosition& position, std::string_view split,
+                             const LossSum& sum) {
+  if (is_imagenet()) return say(epoch_accuracy_line("Val", sum));
   say(fmt::format("epoch {}/{}  {:5} loss {:.4f}  accuracy {:.2f} %  ({}/{})",
                   position.epoch, options_.epochs, split, sum.mean_loss(),
                   100 * sum.accuracy(), sum.correct, sum.samples));
+}
+
+void Records::say_batches(int epoch, std::span<const LossSum> batches) {
+  LossSum so_far;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    so_far += batches[i];
+    if (!records_step(i + 1)) continue;
+    say_batch("Val", {epoch, i, batches.size()}, batches[i], so_far);
+  }
 }
 
 void Records::histograms(const TrainPosition& position,
@@ -184,6 +221,10 @@ void Records::record(const nlohmann::ordered_json& line) {
   if (progress_ != nullptr && progress_->wants_records()) {
     progress_->record(json_text(line));
   }
+}
+
+void Records::say_complete(double seconds) {
+  if (is_imagenet()) say(completion_line(seconds));
 }
 
 void Records::summary(const nlohmann::ordered_json& summary) {

@@ -16,10 +16,12 @@
 #include "convoy/base/train_position.h"
 #include "convoy/checkpoint/run_folder.h"
 #include "convoy/monitor/event_records.h"
+#include "convoy/monitor/imagenet_lines.h"
 #include "convoy/monitor/progress.h"
 #include "convoy/monitor/rank_timings.h"
 #include "convoy/monitor/step_times.h"
 #include "convoy/network/loss.h"
+#include "convoy/settings/settings.h"
 
 namespace convoy {
 
@@ -29,7 +31,8 @@ struct RecordOptions {
   std::size_t steps = 1;  // of the whole run
   int log_every = 50;
   std::size_t ranks = 1;
-  int rank = 0;                        // this one
+  int rank = 0;  // this one
+  ConsoleStyle style = ConsoleStyle::bar;
   const Clock* clock = &kSteadyClock;  // borrowed
 };
 
@@ -72,8 +75,10 @@ class Records {
   void end_epoch(const TrainPosition& position, const LossSum& sum, double learning_rate,
                  std::optional<double> weight_norm = std::nullopt);
 
+  /// `batches` are those that the style imagenet shows.
   void evaluation(const TrainPosition& position, std::string_view split,
-                  const LossSum& sum, double seconds);
+                  const LossSum& sum, double seconds,
+                  std::span<const LossSum> batches = {});
 
   /// Histograms of every tensor, by name, after an epoch.
   void histograms(const TrainPosition& position, const nlohmann::ordered_json& tensors);
@@ -83,6 +88,9 @@ class Records {
 
   /// Reports which rank was slowest, if there are several.
   void say_straggler();
+
+  /// Reports how long a complete run took, in the style imagenet.
+  void say_complete(double seconds);
 
   /// Writes summary.json, the last of the records.
   void summary(const nlohmann::ordered_json& summary);
@@ -107,7 +115,14 @@ class Records {
     Stopwatch watch;
   };
 
+  bool is_imagenet() const { return options_.style == ConsoleStyle::imagenet; }
   void write_step(const StepRecord& step);
+  void say_step(const StepRecord& step);
+  void say_batch(std::string_view half, const BatchPlace& place, const LossSum& batch,
+                 const LossSum& so_far);
+  void say_evaluation(const TrainPosition& position, std::string_view split,
+                      const LossSum& sum);
+  void say_batches(int epoch, std::span<const LossSum> batches);
   void note_straggler(std::size_t step, std::span<const RankTiming> ranks);
   void record(const nlohmann::ordered_json& line);
   std::string epoch_line(const TrainPosition& position, const LossSum& sum,

@@ -22,9 +22,9 @@ ClipNorm::ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam&
       sums_((layout.size() + kOptimizerChunk - 1) / kOptimizerChunk),
       team_(team) {}
 
-float ClipNorm::scale(std::span<const float> gradients) {
+float ClipNorm::scale(std::span<const float> gradients, double times) {
   add_up({0, sums_.size()}, gradients);
-  return finish();
+  return finish(times);
 }
 
 void ClipNorm::add_up(Range chunks, std::span<const float> gradients) {
@@ -39,8 +39,8 @@ void ClipNorm::add_up(Range chunks, std::span<const float> gradients) {
   });
 }
 
-float ClipNorm::finish() {
-  norm_ = std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
+float ClipNorm::finish(double times) {
+  norm_ = std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0)) / times;
   return static_cast<float>(std::min(1.0, longest_ / (norm_ + kEpsilon)));
 }
 

@@ -35,8 +35,9 @@ class ClipNorm {
   /// Borrows the team for as long as it lives.
   ClipNorm(const Layout& layout, const ClipOptions& options, ThreadTeam& team);
 
-  /// Returns the factor for the gradients.
-  float scale(std::span<const float> gradients);
+  /// Returns the factor for the gradients, which are `times` as large as those to be
+  /// clipped (a loss scale); the factor is for those.
+  float scale(std::span<const float> gradients, double times = 1);
   float scale(const FlatBuffer& gradients) { return scale(gradients.numbers()); }
 
   /// Chunk c has the elements from c * kOptimizerChunk on.
@@ -47,9 +48,9 @@ class ClipNorm {
   /// Sums of squares, by chunk.
   std::span<double> sums() { return sums_; }
   /// Returns the scale. Requires: all chunks' sums are set.
-  float finish();
+  float finish(double times = 1);
 
-  /// The norm of the last gradients, before they were scaled.
+  /// The norm of the last gradients, before they were clipped.
   double norm() const { return norm_; }
 
  private:

@@ -62,11 +62,14 @@ class ShardPlan {
   std::vector<int> owners_;
 };
 
+class PagePool;
+
 /// What is divided over the ranks of a job; nullptr: every rank has all of it. Borrowed.
 struct Sharding {
   const ShardPlan* values = nullptr;
   const ShardPlan* gradients = nullptr;  // the sum over all ranks
   const ShardPlan* state = nullptr;      // the optimizer's
+  PagePool* pool = nullptr;              // has memory between two steps
 };
 
 /// Keeps a rank's own part of the numbers alone. Pages at its ends are small from now on,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "convoy/base/error.h"
 
@@ -66,7 +67,9 @@ Applied AsyncServer::push(int worker, const Push& push, std::span<float> gradien
 
   const std::uint64_t staleness = version_ - push.version;
   const double rate = scaled_rate(rates.rate, staleness);
-  update(pusher, gradients, {.rate = rate, .momentum = rates.momentum});
+  if (is_used(push)) {
+    update(pusher, push, gradients, {.rate = rate, .momentum = rates.momentum});
+  }
   advance(pusher);
   staleness_.add(worker, staleness);
   return {.staleness = staleness, .rate = rate};
@@ -77,6 +80,9 @@ std::string AsyncServer::fault_of(const Worker& worker, const Push& push) const 
     return fmt::format(
         "it was computed with version {} of the values, but the current version is {}",
         push.version, version_);
+  }
+  if (!(push.loss_scale > 0 && push.loss_scale <= LossScaler::kMost)) {
+    return fmt::format("it was computed with loss scale {}", push.loss_scale);
   }
   if (!worker.pulled) {
     return fmt::format("it is for batch {}, but none is assigned", push.sequence);
@@ -97,14 +103,24 @@ double AsyncServer::scaled_rate(double rate, std::uint64_t staleness) const {
   return rate / static_cast<double>(staleness);
 }
 
-void AsyncServer::update(const Worker& worker, std::span<float> gradients,
-                         const StepRates& rates) {
-  const auto& [layout, own, values, optimizer, clip] = served_;
+bool AsyncServer::is_used(const Push& push) {
+  LossScaler* scaler = served_.scaler;
+  return scaler == nullptr || scaler->take_in(push.is_finite, push.loss_scale);
+}
+
+void AsyncServer::update(const Worker& worker, const Push& push,
+                         std::span<float> gradients, const StepRates& rates) {
+  const auto& [layout, own, values, optimizer, clip, scaler] = served_;
+  double times = push.loss_scale;
   if (compensation_) {
+    // It is not linear, so it needs the gradients themselves.
+    const auto factor = static_cast<float>(1 / std::exchange(times, 1));
+    for (float& gradient : gradients) gradient *= factor;
     compensation_->compensate(own, values, worker.copy.span(), gradients);
   }
-  optimizer.start_step(version_, rates);
-  OptimizerStep{optimizer, clip}.update(own, values, gradients);
+  const std::uint64_t skipped = scaler == nullptr ? 0 : scaler->state().skipped;
+  optimizer.start_step(version_ - skipped, rates);
+  OptimizerStep{optimizer, clip}.update(own, values, gradients, times);
 }
 
 void AsyncServer::advance(Worker& worker) {

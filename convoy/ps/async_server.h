@@ -49,6 +49,9 @@ struct ServedRange {
   FlatBuffer& values;
   Optimizer& optimizer;
   ClipNorm* clip = nullptr;  // nullptr: no clipping; requires the complete range
+  /// nullptr: the loss is not scaled. Otherwise a push that is not finite counts as one
+  /// that was applied, but changes nothing and lowers the scale.
+  LossScaler* scaler = nullptr;
 };
 
 enum class PushResult { applied, repeated, refused };
@@ -111,7 +114,9 @@ class AsyncServer {
   std::string fault_of(const Worker& worker, const Push& push) const;
   void keep_copy(Worker& worker);
   double scaled_rate(double rate, std::uint64_t staleness) const;
-  void update(const Worker& worker, std::span<float> gradients, const StepRates& rates);
+  bool is_used(const Push& push);
+  void update(const Worker& worker, const Push& push, std::span<float> gradients,
+              const StepRates& rates);
   void advance(Worker& worker);
   void find_slowest();
 

@@ -18,7 +18,7 @@ PsAsync::PsAsync(const TrainingContext& parts, const ServiceOptions& service)
       schedule_(parts.settings, parts.work, service.workers),
       server_(async_server_options(parts.settings, schedule_),
               {parts.work.layout, own_, parts.rig.values(), parts.rig.optimizer(),
-               parts.rig.clip()},
+               parts.rig.clip(), parts.rig.scaler()},
               parts.rig.team()),
       pushes_(workers() * static_cast<std::size_t>(parts.comm.ranks())) {
   const auto batch = static_cast<std::size_t>(parts.settings.train.batch_size);
@@ -111,7 +111,7 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   give_work(worker);
   release_waiting();
   made.reports = reports().subspan(made.first_reporter, 1);
-  made.diverged = !std::isfinite(made.loss.loss);
+  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
   made.seconds = since_update_.seconds();
   since_update_.restart();
   if (request.is_recorded) made.fields = take_staleness_fields(server_.staleness());

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/optimizer/optimizer_step.h"
+#include "convoy/setup/precision.h"
 
 namespace convoy {
 
@@ -67,12 +68,13 @@ NextUpdate PsSync::next(const StepRequest& request) {
   }
   // No server updates before all have all pushes: otherwise a worker that dies before the
   // last server has its push could not compute the batch again with the same values.
-  meet([&] {
-    while (const auto arrival = waiting_arrival()) take(*arrival, step);
-  });
+  meet([&] { parts_.comm.barrier(); },
+       [&] {
+         while (const auto arrival = waiting_arrival()) take(*arrival, step);
+       });
   Update made{.rate = request.rates.rate, .reports = reports()};
   made.loss = update(request);
-  made.diverged = !std::isfinite(made.loss.loss);
+  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
   made.seconds = since_update_.seconds();
   since_update_.restart();
   agree(request, made);
@@ -158,9 +160,20 @@ void PsSync::add_gradients(std::span<const std::span<const float>> pushed) {
         partials.push_back(numbers.data() + at);
       }
     }
-    order_.add(partials, gradients_.view(range));
+    order_.add(partials, gradients_.view(range), gradient_dtype(parts_.settings));
     from += range.size();
   }
+}
+
+/// Whether the gradients of all servers' ranges are.
+bool PsSync::are_finite(const StepRequest& request) {
+  bool all = all_finite(gradients_.view(own_), parts_.rig.team());
+  const std::size_t step = request.position.step;
+  meet([&] { all = all_servers(all); },
+       [&] {
+         while (const auto arrival = waiting_arrival()) take(*arrival, step);
+       });
+  return all;
 }
 
 LossSum PsSync::update(const StepRequest& request) {
@@ -172,9 +185,12 @@ LossSum PsSync::update(const StepRequest& request) {
     for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
   add_gradients(gradients);
-  parts_.rig.optimizer().start_step(request.position.step, request.rates);
-  OptimizerStep{parts_.rig.optimizer(), parts_.rig.clip()}.update(
-      own_, parts_.rig.values(), gradients_.view(own_));
+  const OptimizerStep step = parts_.rig.step();
+  const double times = step.scale();
+  parts_.rig.start_step(request.position.step, request.rates);
+  if (step.scaler == nullptr || step.scaler->take_in(are_finite(request))) {
+    step.update(own_, parts_.rig.values(), gradients_.view(own_), times);
+  }
   if (is_first() && parts_.rig.statistics().size() > 0) {
     std::vector<float> found(parts_.rig.statistics().size());
     add(statistics, found);

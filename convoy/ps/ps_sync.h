@@ -25,6 +25,7 @@ class PsSync final : public ServerUpdates {
   void ask_again(int worker, std::size_t step);
   void check_liveness() const;
   bool all_there() const;
+  bool are_finite(const StepRequest& request);
   LossSum update(const StepRequest& request);
   void add_gradients(std::span<const std::span<const float>> pushed);
   void add(std::span<const std::span<const float>> pushed, std::span<float> sum) const;

@@ -12,6 +12,7 @@
 #include "convoy/ps/ps_async.h"
 #include "convoy/ps/ps_sync.h"
 #include "convoy/ps_transport/server_range.h"
+#include "convoy/setup/precision.h"
 #include "convoy/updates/save_times.h"
 
 namespace convoy {
@@ -85,6 +86,9 @@ void ServerUpdates::begin() {
           .gradients = pushed_size(),
           .statistics = is_first() ? parts_.rig.statistics().size() : 0,
           .constants = own_.size() - pushed_size() + frozen_statistics().size(),
+          .types = {.gradients = gradient_dtype(parts_.settings),
+                    .values = parts_.rig.types(),
+                    .range = own_},
           .partials = partials(),
           .microbatches = microbatches_by_worker(),
           .silence = milliseconds_of(parts_.settings.cluster.operation_timeout),
@@ -98,7 +102,9 @@ void ServerUpdates::begin() {
 }
 
 void ServerUpdates::assign_values(int worker, const Assignment& assignment) {
-  port_->assign(worker, assignment, parts_.rig.values().view(own_), frozen_statistics());
+  Assignment scaled = assignment;
+  scaled.loss_scale = parts_.rig.step().scale();
+  port_->assign(worker, scaled, parts_.rig.values().view(own_), frozen_statistics());
 }
 
 std::size_t ServerUpdates::pushed_size() const {
@@ -123,11 +129,17 @@ std::vector<std::string> ServerUpdates::take_messages() {
 /// worker.
 std::size_t ServerUpdates::port_bytes() const {
   const std::size_t statistics = is_first() ? parts_.rig.statistics().size() : 0;
-  std::size_t floats = 0;
+  const Dtype gradients = gradient_dtype(parts_.settings);
+  const StoredTypes types = stored_types(parts_.settings, parts_.work.layout);
+  // What is sent in 16 bits is widened before it is added.
+  const std::size_t number =
+      sizeof(float) + (gradients == Dtype::fp32 ? 0 : bytes_of(gradients));
+  std::size_t bytes = 0;
   for (const std::size_t count : partials()) {
-    floats += count * (pushed_size() + statistics) + own_.size();
+    bytes +=
+        count * (pushed_size() * number + statistics * sizeof(float)) + types.bytes(own_);
   }
-  return floats * sizeof(float);
+  return bytes;
 }
 
 Traffic ServerUpdates::worker_traffic() const {
@@ -161,10 +173,17 @@ void ServerUpdates::note_liveness(const std::optional<Arrival>& arrival) {
   liveness_.set_there(arrival->worker, arrival->kind == Arrival::Kind::joined);
 }
 
-void ServerUpdates::meet(const std::function<void()>& meanwhile) {
+bool ServerUpdates::all_servers(bool holds) {
+  const std::byte own{holds};
+  std::vector<std::byte> all(static_cast<std::size_t>(parts_.comm.ranks()));
+  parts_.comm.all_gather({&own, 1}, all);
+  return std::ranges::find(all, std::byte{0}) == all.end();
+}
+
+void ServerUpdates::meet(const std::function<void()>& operation,
+                         const std::function<void()>& meanwhile) {
   if (!has_others()) return;
-  std::future<void> all =
-      std::async(std::launch::async, [this] { parts_.comm.barrier(); });
+  std::future<void> all = std::async(std::launch::async, operation);
   while (all.wait_for(kPollInterval) != std::future_status::ready) meanwhile();
   all.get();
 }
@@ -184,7 +203,7 @@ void ServerUpdates::agree(const StepRequest& request, Update& update) {
   status_.stop_signal = std::max<std::int64_t>(status_.stop_signal, signal);
   status_.diverged = status_.diverged || diverged ? 1 : 0;
   if (!meets_after(request.position.step)) return;
-  meet([this] { attend(); });
+  meet([this] { parts_.comm.barrier(); }, [this] { attend(); });
   std::vector<ServerStatus> all(static_cast<std::size_t>(parts_.comm.ranks()));
   parts_.comm.all_gather(std::as_bytes(std::span(&status_, 1)),
                          std::as_writable_bytes(std::span(all)));
@@ -243,7 +262,10 @@ void ServerUpdates::synchronize() {
   if (parts_.comm.ranks() == 1) return;
   share(parts_.rig.values());
   gather(gradients_);
-  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots()) gather(slot.numbers);
+  for (const OptimizerSlot& slot : parts_.rig.optimizer().slots()) {
+    // All servers hash the masters.
+    slot.name == kMasterSlot ? share(slot.numbers) : gather(slot.numbers);
+  }
   for (const OptimizerSlot& slot : slots()) gather(slot.numbers);
   const std::span<float> statistics =
       parts_.rig.statistics().view({0, parts_.rig.statistics().size()});

@@ -62,8 +62,12 @@ class ServerUpdates : public UpdateSource {
   /// Adds what all servers know about the update.
   void agree(const StepRequest& request, Update& update);
 
-  /// Returns when all servers have called it; until then it repeatedly calls `meanwhile`.
-  void meet(const std::function<void()>& meanwhile);
+  /// Runs an operation with all servers, if there are others; until it is done,
+  /// repeatedly calls `meanwhile`.
+  void meet(const std::function<void()>& operation,
+            const std::function<void()>& meanwhile);
+  /// Whether it holds on all servers. All of them call it.
+  bool all_servers(bool holds);
   /// Answers workers that joined or left while servers meet after an update.
   virtual void attend() {}
 

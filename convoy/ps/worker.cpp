@@ -8,6 +8,7 @@
 #include "convoy/comm/reduction_order.h"
 #include "convoy/fit/largest_batch.h"
 #include "convoy/ps_transport/server_range.h"
+#include "convoy/setup/precision.h"
 
 namespace convoy {
 namespace {
@@ -56,6 +57,10 @@ Worker::Worker(const Settings& settings, const WorkerPlace& place)
       loader_(work_.data.train, plan_.samples,
               loader_options(settings, work_, plan_.part, plan_.order_of)) {
   rig_.plan_passes(pass_options(settings, plan_.part));
+  if (value_dtype(settings) != Dtype::fp32) {
+    types_.emplace(stored_types(settings, work_.layout));
+  }
+  judges_ = schedule_ && loss_scale_options(settings);
 }
 
 /// In ps_async, a worker has its own samples and computes all micro-batches of its
@@ -82,6 +87,8 @@ WorkerPortOptions Worker::port_options(const std::vector<ServerAddress>& servers
       .worker = place_.worker,
       .pushed = {},
       .frozen_statistics = {},
+      .types = types_ ? &*types_ : nullptr,
+      .gradient_type = gradient_dtype(settings_),
       .statistics = work_.statistics_layout.size(),
       .partials = rig_.microbatches().gradients().count(),
       .microbatches = plan_.part.count(),
@@ -117,14 +124,19 @@ const Batch& Worker::batch(std::uint64_t sequence) {
 Push Worker::compute(const Assignment& next) {
   const Batch& data = batch(next.sequence);
   compute_timer_.begin(next.sequence);
-  rig_.microbatches().run({{data.images, data.labels}, data.global_count}, rig_.values(),
-                          key(next.sequence), compute_timer_);
+  rig_.microbatches().scale_loss(next.loss_scale);
+  rig_.microbatches().run(
+      {{data.images, data.labels, data.distributions}, data.global_count}, rig_.values(),
+      key(next.sequence), compute_timer_);
+  const FlatBuffer& sums = rig_.microbatches().gradients().whole();
   Push push{.sequence = next.sequence,
             .version = next.version,
             .samples = data.global_count,
             .own_seconds = compute_timer_.seconds(),
             .data_seconds = loader_.seconds_waited() - reported_data_seconds_,
-            .slept_seconds = delays_.last_seconds_slept()};
+            .slept_seconds = delays_.last_seconds_slept(),
+            .loss_scale = next.loss_scale,
+            .is_finite = !judges_ || all_finite(sums.numbers(), rig_.team())};
   reported_data_seconds_ = loader_.seconds_waited();
   const std::span<const LossSum> losses = rig_.microbatches().losses();
   push.microbatches.assign(losses.begin(), losses.end());

@@ -63,6 +63,8 @@ class Worker {
   std::optional<WorkerSchedule> schedule_;  // if it has its own pace (ps_async)
   Plan plan_;
   TrainingRig rig_;
+  std::optional<StoredTypes> types_;  // of the values, if they are not fp32
+  bool judges_ = false;               // it says whether gradients are finite (ps_async)
   PassListener nobody_;
   DelayInjector delays_;
   ComputeTimer compute_timer_;

@@ -40,25 +40,27 @@ std::uint64_t take_number(std::span<const std::byte>& bytes) {
 
 }  // namespace
 
-std::uint64_t pushed_floats(const HelloBody& sizes) {
-  return sizes.partials * (sizes.gradients + sizes.statistics);
+std::uint64_t pushed_bytes(const HelloBody& sizes) {
+  return sizes.partials * (sizes.gradients * bytes_of(sizes.gradient_type) +
+                           sizes.statistics * sizeof(float));
 }
 
 std::uint64_t push_length(const HelloBody& sizes) {
-  return shared_push_length(sizes) + pushed_floats(sizes) * sizeof(float);
+  return shared_push_length(sizes) + pushed_bytes(sizes);
 }
 
 std::uint64_t shared_push_length(const HelloBody& sizes) {
   return sizeof(PushHead) + sizes.microbatches * sizeof(LossSum);
 }
 
-std::uint64_t assignment_length(std::size_t values) {
-  return sizeof(AssignmentHead) + values * sizeof(float);
+std::uint64_t assignment_length(std::size_t bytes) {
+  return sizeof(AssignmentHead) + bytes;
 }
 
 PushHead head_of(const Push& push) {
-  return {push.sequence,     push.version,       push.samples,         push.own_seconds,
-          push.data_seconds, push.slept_seconds, push.exchange_seconds};
+  return {push.sequence,         push.version,      push.samples,
+          push.own_seconds,      push.data_seconds, push.slept_seconds,
+          push.exchange_seconds, push.loss_scale,   push.is_finite ? 1U : 0U};
 }
 
 Push push_of(const PushHead& head) {
@@ -68,7 +70,9 @@ Push push_of(const PushHead& head) {
           .own_seconds = head.own_seconds,
           .data_seconds = head.data_seconds,
           .slept_seconds = head.slept_seconds,
-          .exchange_seconds = head.exchange_seconds};
+          .exchange_seconds = head.exchange_seconds,
+          .loss_scale = head.loss_scale,
+          .is_finite = head.is_finite != 0};
 }
 
 Bytes encode(const Rejection& rejection) {

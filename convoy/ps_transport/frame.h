@@ -9,14 +9,15 @@
 //   admitted    server   WelcomeBody
 //   refused     server   settings u64, length of found u64, found, expected
 //   push        worker   PushHead, one LossSum per micro-batch, gradients, statistics
-//   assignment  server   AssignmentHead, values
+//   assignment  server   AssignmentHead, values, frozen statistics
 //   shared_push, shared_assignment: the same, but the numbers are in memory that
 //               both share (shared_numbers.h)
 //   over        server   exit code u64, reason
 //   beat        server   -
 //   goodbye     worker   -
 //
-// Numbers are little-endian. Every length except that of a text is known in advance; a
+// Numbers are little-endian; gradients and values are sent in the types that the hello
+// says (params/stored_types.h). Every length except that of a text is known in advance; a
 // frame of another length is refused before its body is read.
 
 #pragma once
@@ -29,6 +30,7 @@
 #include <type_traits>
 
 #include "convoy/base/error.h"
+#include "convoy/base/float16.h"
 #include "convoy/ps_transport/push.h"
 #include "convoy/wire/bytes.h"
 
@@ -67,6 +69,9 @@ struct HelloBody {
   /// Floats of an assignment that have no gradient: frozen values and statistics.
   std::uint64_t constants = 0;
   std::uint64_t machine = 0;  // machine_number(), if the worker can share memory
+  Dtype gradient_type = Dtype::fp32;
+  std::uint32_t reserved = 0;
+  std::uint64_t pulled_bytes = 0;  // of an assignment's numbers
 
   bool operator==(const HelloBody&) const = default;
 };
@@ -80,15 +85,18 @@ struct WelcomeBody {
 struct PushHead {
   std::uint64_t sequence = 0, version = 0, samples = 0;
   double own_seconds = 0, data_seconds = 0, slept_seconds = 0, exchange_seconds = 0;
+  double loss_scale = 1;
+  std::uint64_t is_finite = 1;
 };
 
 struct AssignmentHead {
   std::uint64_t sequence = 0, version = 0;
+  double loss_scale = 1;
 };
 
-static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 64 &&
-                  sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 56 &&
-                  sizeof(AssignmentHead) == 16 && sizeof(LossSum) == 24 &&
+static_assert(sizeof(FrameHead) == 16 && sizeof(HelloBody) == 80 &&
+                  sizeof(WelcomeBody) == 24 && sizeof(PushHead) == 72 &&
+                  sizeof(AssignmentHead) == 24 && sizeof(LossSum) == 32 &&
                   std::is_trivially_copyable_v<LossSum>,
               "no padding travels");
 
@@ -98,16 +106,12 @@ struct Rejection {
   std::string found{}, expected{};
 };
 
-/// Floats of an assignment.
-inline std::uint64_t pulled_floats(const HelloBody& sizes) {
-  return sizes.gradients + sizes.constants;
-}
-/// Floats of gradients and statistics.
-std::uint64_t pushed_floats(const HelloBody& sizes);
+/// Bytes of gradients and statistics.
+std::uint64_t pushed_bytes(const HelloBody& sizes);
 /// Bytes of a push after its frame head, with its numbers and without.
 std::uint64_t push_length(const HelloBody& sizes);
 std::uint64_t shared_push_length(const HelloBody& sizes);
-std::uint64_t assignment_length(std::size_t values);
+std::uint64_t assignment_length(std::size_t bytes);
 
 PushHead head_of(const Push& push);
 /// Without micro-batches.

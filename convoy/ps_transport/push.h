@@ -27,6 +27,8 @@ struct Push {
   double data_seconds = 0;      // waiting for the batch
   double slept_seconds = 0;     // injected delay
   double exchange_seconds = 0;  // the previous exchange
+  double loss_scale = 1;        // of the loss whose gradients they are
+  bool is_finite = true;        // all of them, of all servers' ranges
   std::vector<LossSum> microbatches{};  // of the worker's micro-batches, in order
 
   bool operator==(const Push&) const = default;
@@ -37,6 +39,7 @@ struct Assignment {
   bool over = false;               // nothing is left to compute
   std::uint64_t sequence = 0;      // the next batch
   std::uint64_t version = 0;       // of the values that come with it
+  double loss_scale = 1;           // to compute gradients with
   ExitCode code = ExitCode::done;  // if over: how the run ended
   std::string reason{};            // the reason in words
 

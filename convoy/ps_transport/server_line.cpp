@@ -23,7 +23,7 @@ void ServerLine::introduce(const HelloBody& hello) {
 
 void ServerLine::send_push(std::span<const FrameStream::Part> parts, std::size_t words) {
   if (shared) {
-    stream.put(parts.subspan(words), std::as_writable_bytes(shared->pushed()));
+    stream.put(parts.subspan(words), shared->pushed());
     stream.send(FrameKind::shared_push, parts.first(words));
   } else {
     stream.send(FrameKind::push, parts);
@@ -79,25 +79,40 @@ Bytes ServerLine::receive_text(std::uint64_t length) {
   return body;
 }
 
-Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& values) {
-  if (length != assignment_length(range.size() + statistics.size())) {
-    lose("it sent values of a wrong size");
+std::size_t ServerLine::pulled_bytes() const {
+  const std::size_t values =
+      types == nullptr ? range.size() * sizeof(float) : types->bytes(range);
+  return values + statistics.size_bytes();
+}
+
+/// Calls take(bytes) for what is received, in order.
+template <class Take>
+void ServerLine::take_values(FlatBuffer& values, const Take& take) {
+  if (types == nullptr) {
+    take(std::as_writable_bytes(values.view(range)));
+  } else {
+    packed.resize(types->bytes(range));
+    take(std::span(packed));
+    types->unpack(range, packed.data(), values.data() + range.begin);
   }
+  if (!statistics.empty()) take(std::as_writable_bytes(statistics));
+}
+
+Assignment ServerLine::receive_assignment(std::uint64_t length, FlatBuffer& values) {
+  if (length != assignment_length(pulled_bytes())) lose("it sent values of a wrong size");
   const Assignment assignment = receive_batch();
-  stream.receive(std::as_writable_bytes(values.view(range)));
-  if (!statistics.empty()) stream.receive(std::as_writable_bytes(statistics));
+  take_values(values, [&](std::span<std::byte> bytes) { stream.receive(bytes); });
   return assignment;
 }
 
 Assignment ServerLine::take_shared_assignment(std::uint64_t length, FlatBuffer& values) {
   if (!shared || length != assignment_length(0)) lose("it sent an unexpected message");
   const Assignment assignment = receive_batch();
-  stream.take(std::as_writable_bytes(values.view(range)),
-              std::as_bytes(shared->values().first(range.size())));
-  if (!statistics.empty()) {
-    stream.take(std::as_writable_bytes(statistics),
-                std::as_bytes(shared->values().subspan(range.size())));
-  }
+  std::span<const std::byte> left = shared->values();
+  take_values(values, [&](std::span<std::byte> bytes) {
+    stream.take(bytes, left.first(bytes.size()));
+    left = left.subspan(bytes.size());
+  });
   return assignment;
 }
 
@@ -106,7 +121,8 @@ Assignment ServerLine::receive_batch() {
   AssignmentHead head;
   stream.receive(writable_bytes_in(head));
   version = head.version;
-  return {.sequence = head.sequence, .version = head.version};
+  return {
+      .sequence = head.sequence, .version = head.version, .loss_scale = head.loss_scale};
 }
 
 void ServerLine::throw_refusal(std::uint64_t length) {

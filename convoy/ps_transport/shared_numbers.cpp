@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;  // bytes: the key's size, and the alignment of parts
 
-std::size_t round_to_lines(std::uint64_t floats) {
-  return round_up(static_cast<std::size_t>(floats) * sizeof(float), kLine);
-}
+std::size_t round_to_lines(std::size_t bytes) { return round_up(bytes, kLine); }
 
 std::uint64_t random_key() {
   std::random_device source;
@@ -32,18 +30,18 @@ std::uint64_t machine_number() {
 }
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes)
-    : pushed_floats_(pushed_floats(sizes)),
-      values_floats_(pulled_floats(sizes)),
-      memory_(kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)),
+    : pushed_bytes_(pushed_bytes(sizes)),
+      values_bytes_(sizes.pulled_bytes),
+      memory_(kLine + round_to_lines(pushed_bytes_) + round_to_lines(values_bytes_)),
       key_(random_key()) {
   std::memcpy(memory_.data(), &key_, sizeof(key_));
 }
 
 SharedNumbers::SharedNumbers(const HelloBody& sizes, const WelcomeBody& welcome)
-    : pushed_floats_(pushed_floats(sizes)),
-      values_floats_(pulled_floats(sizes)),
+    : pushed_bytes_(pushed_bytes(sizes)),
+      values_bytes_(sizes.pulled_bytes),
       memory_({static_cast<int>(welcome.process), static_cast<int>(welcome.descriptor)},
-              kLine + round_to_lines(pushed_floats_) + round_to_lines(values_floats_)) {
+              kLine + round_to_lines(pushed_bytes_) + round_to_lines(values_bytes_)) {
   std::memcpy(&key_, memory_.data(), sizeof(key_));
   // The descriptor's number may belong to another file by now.
   if (key_ != welcome.key) throw storage_error("shared memory", "find its key", EINVAL);
@@ -56,14 +54,12 @@ WelcomeBody SharedNumbers::welcome() const {
           .key = key_};
 }
 
-float* SharedNumbers::at(std::size_t byte) const {
-  return reinterpret_cast<float*>(memory_.data() + byte);
+std::span<std::byte> SharedNumbers::pushed() const {
+  return {memory_.data() + kLine, pushed_bytes_};
 }
 
-std::span<float> SharedNumbers::pushed() const { return {at(kLine), pushed_floats_}; }
-
-std::span<float> SharedNumbers::values() const {
-  return {at(kLine + round_to_lines(pushed_floats_)), values_floats_};
+std::span<std::byte> SharedNumbers::values() const {
+  return {memory_.data() + kLine + round_to_lines(pushed_bytes_), values_bytes_};
 }
 
 std::unique_ptr<SharedNumbers> find_shared_numbers(const HelloBody& sizes,

@@ -32,14 +32,12 @@ class SharedNumbers {
   /// Where a worker finds it.
   WelcomeBody welcome() const;
 
-  /// Gradients, followed by statistics.
-  std::span<float> pushed() const;
-  std::span<float> values() const;
+  /// Gradients, followed by statistics, and values, as they are sent.
+  std::span<std::byte> pushed() const;
+  std::span<std::byte> values() const;
 
  private:
-  float* at(std::size_t byte) const;
-
-  std::size_t pushed_floats_, values_floats_;
+  std::size_t pushed_bytes_, values_bytes_;
   SharedMemory memory_;
   std::uint64_t key_;  // the memory begins with it
 };

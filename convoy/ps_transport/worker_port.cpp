@@ -37,7 +37,8 @@ class WorkerPort::Impl {
 
   Assignment push(Push push, const PushedSums& sums, FlatBuffer& values) {
     check(push.microbatches.size() == options_.microbatches &&
-              sums.gradients.count() == options_.partials,
+              sums.gradients.count() == options_.partials &&
+              sums.gradients.dtype() == options_.gradient_type,
           "a push has the sizes that were announced");
     for (const auto& server : servers_) send_push(*server, push, sums);
     return collect(values);
@@ -72,6 +73,7 @@ class WorkerPort::Impl {
         .number = number,
         .range = options_.ranges[i],
         .statistics = i == 0 ? options_.frozen_statistics : std::span<float>(),
+        .types = options_.types,
         .stream = {std::move(socket), options_.timeout, traffic_}}));
     guarded(*servers_.back(), [&](ServerLine& server) { introduce_to(server); });
   }
@@ -88,7 +90,9 @@ class WorkerPort::Impl {
         .partials = options_.partials,
         .microbatches = options_.microbatches,
         .constants = server.range.size() - pushed + server.statistics.size(),
-        .machine = machine_number()};
+        .machine = machine_number(),
+        .gradient_type = options_.gradient_type,
+        .pulled_bytes = server.pulled_bytes()};
     server.introduce(hello);
   }
 
@@ -107,7 +111,11 @@ class WorkerPort::Impl {
     head.version = server.version;
     parts_.assign({bytes_in(head), std::as_bytes(std::span(push.microbatches))});
     const std::size_t words = parts_.size();
-    add_parts(sums.gradients, pushed_of(server));
+    if (options_.gradient_type == Dtype::fp32) {
+      add_parts(sums.gradients, pushed_of(server));
+    } else {
+      add_packed(sums.gradients, pushed_of(server));
+    }
     if (server.number == 0 && options_.statistics > 0) {
       check(sums.statistics.count() == options_.partials,
             "statistics have as many partial sums as gradients");
@@ -134,6 +142,21 @@ class WorkerPort::Impl {
         parts_.push_back(std::as_bytes(std::span(start + range.begin, range.size())));
       }
     }
+  }
+
+  /// The same, of numbers that are sent in 16 bits.
+  void add_packed(const PartialSums& sums, std::span<const Range> ranges) {
+    std::size_t size = 0;
+    for (const Range& range : ranges) size += range.size() * sums.count();
+    packed_.resize(size * bytes_of(sums.dtype()));
+    std::byte* to = packed_.data();
+    for (const float* start : sums.starts({0, 0})) {
+      for (const Range& range : ranges) {
+        pack(sums.dtype(), {start + range.begin, range.size()}, to);
+        to += range.size() * bytes_of(sums.dtype());
+      }
+    }
+    parts_.emplace_back(packed_);
   }
 
   /// Returns false if all servers have answered. Otherwise waits_ shows which servers
@@ -184,6 +207,7 @@ class WorkerPort::Impl {
     for (const auto& server : servers_) {
       if (server->answer->over) return *server->answer;
       all.sequence = std::min(all.sequence, server->answer->sequence);
+      all.loss_scale = std::min(all.loss_scale, server->answer->loss_scale);
     }
     return all;
   }
@@ -201,6 +225,7 @@ class WorkerPort::Impl {
   std::vector<std::unique_ptr<ServerLine>> servers_;
   // Members to reuse their memory:
   std::vector<FrameStream::Part> parts_;  // of the frame being sent
+  std::vector<std::byte> packed_;         // its gradients, if they are of 16 bits
   std::vector<pollfd> waits_;
   std::vector<ServerLine*> waited_;  // the servers of waits_
 };

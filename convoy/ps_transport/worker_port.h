@@ -22,6 +22,7 @@
 
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/partial_sums.h"
+#include "convoy/params/stored_types.h"
 #include "convoy/ps_transport/push.h"
 
 namespace convoy {
@@ -40,9 +41,11 @@ struct WorkerPortOptions {
   std::vector<std::vector<Range>> pushed{};
   /// Receives running statistics from the first server, if any are frozen; borrowed.
   std::span<float> frozen_statistics{};
-  std::size_t statistics = 0;    // floats of the batch statistics
-  std::size_t partials = 1;      // sums per push, of gradients and of statistics
-  std::size_t microbatches = 1;  // losses per push
+  const StoredTypes* types = nullptr;  // of the values; nullptr: fp32. Borrowed
+  Dtype gradient_type = Dtype::fp32;   // in which gradients are sent
+  std::size_t statistics = 0;          // floats of the batch statistics
+  std::size_t partials = 1;            // sums per push, of gradients and of statistics
+  std::size_t microbatches = 1;        // losses per push
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // for any answer
 };
 

@@ -37,15 +37,20 @@ HelloBody expected_hello(const ServerPortOptions& options, const HelloBody& hell
   expected.partials = options.partials[hello.worker];
   expected.microbatches = options.microbatches[hello.worker];
   expected.constants = options.constants;
+  expected.gradient_type = options.types.gradients;
+  expected.pulled_bytes = options.pulled_bytes();
   return expected;
 }
 
 std::string sizes_of(const HelloBody& hello) {
   return fmt::format(
       "{} gradients, {} statistics, {} partial sums, {} micro-batches in a push of "
-      "worker {}{}",
+      "worker {}{}{}",
       hello.gradients, hello.statistics, hello.partials, hello.microbatches, hello.worker,
-      hello.constants > 0 ? fmt::format(", {} frozen numbers", hello.constants) : "");
+      hello.constants > 0 ? fmt::format(", {} frozen numbers", hello.constants) : "",
+      hello.gradient_type != Dtype::fp32
+          ? fmt::format(", in {}", name_of(hello.gradient_type))
+          : "");
 }
 
 void check_magic(const FrameHead& head) {
@@ -208,8 +213,9 @@ void WorkerSession::take_push(bool shared) {
   context_.slots.deposit(worker_, std::move(push), shared_);
 }
 
-/// Shared numbers are used in place.
+/// Shared numbers are used in place, if they are fp32.
 void WorkerSession::receive_numbers() {
+  if (sizes_.gradient_type != Dtype::fp32) return unpack_numbers();
   const auto gradients = std::as_writable_bytes(context_.slots.gradients(worker_));
   const auto statistics = std::as_writable_bytes(context_.slots.statistics(worker_));
   if (shares_) {
@@ -218,6 +224,21 @@ void WorkerSession::receive_numbers() {
     stream_.receive(gradients);
     stream_.receive(statistics);
   }
+}
+
+void WorkerSession::unpack_numbers() {
+  const std::size_t bytes = pushed_bytes(sizes_);
+  const std::span<std::byte> packed =
+      shares_ ? shared_->pushed() : context_.slots.packed(worker_, bytes);
+  if (shares_) {
+    context_.traffic.received += bytes;
+  } else {
+    stream_.receive(packed);
+  }
+  const std::span<float> gradients = context_.slots.gradients(worker_);
+  unpack(sizes_.gradient_type, packed.data(), gradients);
+  unpack(Dtype::fp32, packed.data() + gradients.size() * bytes_of(sizes_.gradient_type),
+         context_.slots.statistics(worker_));
 }
 
 void WorkerSession::answer() {
@@ -240,9 +261,10 @@ void WorkerSession::say(const Answer& answer) {
     stream_.send(FrameKind::over, encode_over(answer.assignment));
     return;
   }
-  const AssignmentHead head{answer.assignment.sequence, answer.assignment.version};
-  const std::array<FrameStream::Part, 2> parts{
-      bytes_in(head), std::as_bytes(context_.slots.values(worker_))};
+  const AssignmentHead head{answer.assignment.sequence, answer.assignment.version,
+                            answer.assignment.loss_scale};
+  const std::array<FrameStream::Part, 2> parts{bytes_in(head),
+                                               context_.slots.values(worker_)};
   if (shares_) {
     context_.traffic.sent += parts.back().size();
     stream_.send(FrameKind::shared_assignment, parts.front());

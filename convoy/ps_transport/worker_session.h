@@ -64,6 +64,7 @@ class WorkerSession {
   bool take_frame();
   void take_push(bool shared);
   void receive_numbers();
+  void unpack_numbers();
   void answer();
   void say(const Answer& answer);
   void end(const std::string& how, bool said_goodbye);

@@ -20,7 +20,10 @@ constexpr auto kPollInterval = milliseconds(5);
 
 }  // namespace
 
-WorkerSlots::WorkerSlots(const ServerPortOptions& options) {
+WorkerSlots::WorkerSlots(const ServerPortOptions& options)
+    : types_(options.types),
+      pulled_(options.pulled()),
+      pulled_bytes_(options.pulled_bytes()) {
   const auto workers = static_cast<std::size_t>(options.workers);
   check(options.partials.size() == workers && options.microbatches.size() == workers,
         "a server knows what each worker will push");
@@ -28,7 +31,7 @@ WorkerSlots::WorkerSlots(const ServerPortOptions& options) {
     auto slot = std::make_unique<Slot>();
     slot->gradients = LazyBuffer(partials * options.gradients);
     slot->statistics = LazyBuffer(partials * options.statistics);
-    slot->values = LazyBuffer(options.gradients + options.constants);
+    slot->values = LazyBuffer(round_up(pulled_bytes_, sizeof(float)) / sizeof(float));
     slots_.push_back(std::move(slot));
   }
 }
@@ -71,7 +74,7 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
                          std::span<const float> values,
                          std::span<const float> statistics) {
   Slot& slot = at(worker);
-  check(values.size() + statistics.size() == slot.values.size(),
+  check(values.size() + statistics.size() == pulled_,
         "the values are those of the server's range");
   std::shared_ptr<SharedNumbers> shared;  // its session may end meanwhile
   {
@@ -80,8 +83,15 @@ void WorkerSlots::assign(int worker, const Assignment& assignment,
     shared = slot.shared;
   }
   // The worker reads them only after the answer, so the copy delays no other session.
-  float* to = shared ? shared->values().data() : slot.values.data();
-  std::ranges::copy(statistics, std::ranges::copy(values, to).out);
+  const std::span<std::byte> to =
+      shared ? shared->values() : std::as_writable_bytes(slot.values.span());
+  const std::size_t before = pulled_bytes_ - statistics.size_bytes();
+  if (types_.values == nullptr) {
+    pack(Dtype::fp32, values, to.data());
+  } else {
+    types_.values->pack(types_.range, values.data(), to.data());
+  }
+  pack(Dtype::fp32, statistics, to.data() + before);
   const std::lock_guard lock(mutex_);
   slot.owes = false;
   if (!slot.holder || slot.seen != slot.session) return;
@@ -170,17 +180,19 @@ void WorkerSlots::deposit(int worker, Push push, std::shared_ptr<SharedNumbers> 
   Slot& slot = at(worker);
   slot.waits = true;
   slot.shared = std::move(shared);
-  const std::size_t gradients = slot.gradients.size();
   if (over_) return slot.holder->wake();
-  queue({.kind = Arrival::Kind::push,
-         .worker = worker,
-         .push = std::move(push),
-         .gradients =
-             slot.shared ? slot.shared->pushed().first(gradients) : slot.gradients.span(),
-         .statistics = slot.shared ? slot.shared->pushed().subspan(gradients,
-                                                                   slot.statistics.size())
-                                   : slot.statistics.span(),
-         .memory = slot.shared});
+  Arrival arrival{.kind = Arrival::Kind::push,
+                  .worker = worker,
+                  .push = std::move(push),
+                  .gradients = slot.gradients.span(),
+                  .statistics = slot.statistics.span(),
+                  .memory = slot.shared};
+  if (slot.shared && !unpacks()) {
+    auto* numbers = reinterpret_cast<float*>(slot.shared->pushed().data());
+    arrival.gradients = {numbers, slot.gradients.size()};
+    arrival.statistics = {numbers + slot.gradients.size(), slot.statistics.size()};
+  }
+  queue(std::move(arrival));
 }
 
 void WorkerSlots::leave(int worker, bool said_goodbye) {
@@ -199,14 +211,18 @@ void WorkerSlots::queue(Arrival arrival) {
   arrived_.notify_one();
 }
 
+std::span<std::byte> WorkerSlots::packed(int worker, std::size_t bytes) {
+  at(worker).packed.resize(bytes);
+  return at(worker).packed;
+}
 std::span<float> WorkerSlots::gradients(int worker) {
   return at(worker).gradients.span();
 }
 std::span<float> WorkerSlots::statistics(int worker) {
   return at(worker).statistics.span();
 }
-std::span<const float> WorkerSlots::values(int worker) const {
-  return at(worker).values.span();
+std::span<const std::byte> WorkerSlots::values(int worker) const {
+  return std::as_bytes(at(worker).values.span()).first(pulled_bytes_);
 }
 
 }  // namespace convoy

@@ -29,12 +29,20 @@
 #include <vector>
 
 #include "convoy/base/lazy_buffer.h"
+#include "convoy/params/stored_types.h"
 #include "convoy/ps_transport/push.h"
 #include "convoy/ps_transport/shared_numbers.h"
 
 namespace convoy {
 
 class WorkerSession;
+
+/// The types in which a server and its workers exchange numbers.
+struct ExchangedTypes {
+  Dtype gradients = Dtype::fp32;
+  const StoredTypes* values = nullptr;  // nullptr: fp32. Borrowed
+  Range range{};                        // of the values, if they have types
+};
 
 struct ServerPortOptions {
   std::string token;          // of the job
@@ -44,6 +52,7 @@ struct ServerPortOptions {
   std::size_t statistics = 0;
   /// Floats of an assignment that have no gradient: frozen values and statistics.
   std::size_t constants = 0;
+  ExchangedTypes types{};
   std::vector<std::size_t> partials{};      // by worker: partials per push
   std::vector<std::size_t> microbatches{};  // by worker: losses per push
   /// After which a session ends.
@@ -51,6 +60,14 @@ struct ServerPortOptions {
   /// Called with one line per worker that joined, left, was lost or was refused, with the
   /// reason. Any thread may call it, one at a time.
   std::function<void(const std::string&)> log = nullptr;
+
+  /// Numbers of an assignment, and their bytes.
+  std::size_t pulled() const { return gradients + constants; }
+  std::size_t pulled_bytes() const {
+    if (types.values == nullptr) return pulled() * sizeof(float);
+    return types.values->bytes(types.range) +
+           (pulled() - types.range.size()) * sizeof(float);
+  }
 };
 
 struct Arrival {
@@ -114,19 +131,23 @@ class WorkerSlots {
   bool enter(int worker, WorkerSession& session);
   Answer take_answer(int worker);
   /// Queues a push. Its numbers are in `shared`, which also receives the answer's values,
-  /// or, if that is null, in gradients() and statistics().
+  /// or, if that is null or they were unpacked, in gradients() and statistics().
   void deposit(int worker, Push push, std::shared_ptr<SharedNumbers> shared);
   /// Frees the slot. This is a loss, unless the worker was sent the end of the run.
   void leave(int worker, bool said_goodbye);
 
+  /// Memory for a push of 16-bit numbers as it is received, before it is unpacked.
+  std::span<std::byte> packed(int worker, std::size_t bytes);
   std::span<float> gradients(int worker);
   std::span<float> statistics(int worker);
-  std::span<const float> values(int worker) const;
+  /// As they are sent.
+  std::span<const std::byte> values(int worker) const;
 
  private:
   struct Slot {
     LazyBuffer gradients{0}, statistics{0}, values{0};  // of a worker on another machine
     std::shared_ptr<SharedNumbers> shared{};            // of a worker that shares memory
+    std::vector<std::byte> packed{};  // its last push, if that is of 16 bits
     WorkerSession* holder = nullptr;
     std::uint64_t session = 0;  // the holder's number, from 1
     std::uint64_t seen = 0;     // the session whose arrival the server saw last
@@ -140,12 +161,16 @@ class WorkerSlots {
     std::uint64_t session;
   };
 
+  bool unpacks() const { return types_.gradients != Dtype::fp32; }
   Slot& at(int worker) { return *slots_[static_cast<std::size_t>(worker)]; }
   const Slot& at(int worker) const { return *slots_[static_cast<std::size_t>(worker)]; }
   void queue(Arrival arrival);
   Arrival take(std::deque<Queued>::iterator queued);
   bool may_answer(const Slot& slot) const;
   bool wait_until_free(std::unique_lock<std::mutex>& lock, Slot& slot);
+
+  const ExchangedTypes types_;
+  const std::size_t pulled_, pulled_bytes_;
 
   /// Protects everything below, except the numbers in slots.
   mutable std::mutex mutex_;

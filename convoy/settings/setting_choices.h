@@ -29,14 +29,18 @@ CONVOY_CHOICE(PartitionChoice, iid, shared, labels, labels_unscaled)
 CONVOY_CHOICE(FoldChoice, order, shuffled, stratified)
 CONVOY_CHOICE(NormalizeChoice, all, channel, fixed)
 CONVOY_CHOICE(PixelChoice, uint8, float32)
-CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate, imagenet, imagenet_crop)
+CONVOY_CHOICE(AugmentChoice, none, crop_flip, crop_alternate, imagenet, imagenet_crop,
+              imagenet_strong)
 CONVOY_CHOICE(DecodeChoice, exact, fast)
 CONVOY_CHOICE(CorruptChoice, refuse, skip)
+CONVOY_CHOICE(ConsoleStyle, bar, imagenet)
 CONVOY_CHOICE(RecomputeChoice, none, units, auto_)  // NOLINT: auto
 CONVOY_CHOICE(OptimizerChoice, sgd, adam, adamw)
 CONVOY_CHOICE(ScheduleChoice, constant, step, exponential, cosine, linear, onecycle,
               plateau)
 CONVOY_CHOICE(AnnealChoice, cos, linear)
+CONVOY_CHOICE(PrecisionChoice, fp32, amp_o2, bf16)
+CONVOY_CHOICE(CompressChoice, none, fp16, bf16)
 CONVOY_CHOICE(StrategyChoice, auto_, single, gather_scatter, all_reduce,  // NOLINT: auto
               ddp, fsdp, ps_sync, ps_async)
 CONVOY_CHOICE(ShardChoice, optimizer, gradients, all)

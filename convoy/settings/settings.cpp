@@ -171,6 +171,27 @@ void check_schedule(const Settings& settings, const SettingOrigins& origins) {
   }
 }
 
+void check_precision(const Settings& settings, const SettingOrigins& origins) {
+  const std::string& precision = choice_name(settings.precision.name);
+  if (settings.ddp.compress != CompressChoice::none &&
+      settings.precision.name != PrecisionChoice::fp32) {
+    throw settings_error(
+        {.where = origin(origins, "ddp.compress"),
+         .found = fmt::format("{} with precision={}", choice_name(settings.ddp.compress),
+                              precision),
+         .expected = "none, or precision=fp32",
+         .hint = "16-bit training exchanges 16 bits anyway"});
+  }
+  int exponent = 0;
+  const double scale = settings.precision.init_scale;
+  if (std::frexp(scale, &exponent) == 0.5) return;
+  throw settings_error(
+      {.where = origin(origins, "precision.init_scale"),
+       .found = fmt::format("{}", scale),
+       .expected = "a power of two, from 1 to 16777216",
+       .hint = fmt::format("{} is possible", std::ldexp(0.5, exponent))});
+}
+
 void check_averages(const TrainSettings& train, const SettingOrigins& origins) {
   if (train.swa_start > 0 && train.ema > 0) {
     throw settings_error(
@@ -334,6 +355,7 @@ void validate(const Settings& settings, const SettingOrigins& origins) {
   check_folds(settings.data, origins);
   check_nesterov(settings.optimizer, origins);
   check_schedule(settings, origins);
+  check_precision(settings, origins);
   check_averages(settings.train, origins);
   check_min_epochs(settings.train, origins);
   check_delay(settings.inject, origins);

@@ -35,6 +35,7 @@ struct Settings {
   TrainSettings train;
   OptimizerSettings optimizer;
   ScheduleSettings schedule;
+  PrecisionSettings precision;
   StrategySettings strategy;
   DdpSettings ddp;
   FsdpSettings fsdp;
@@ -45,6 +46,7 @@ struct Settings {
   NetworkSettings network;
   CheckpointSettings checkpoint;
   EvalSettings eval;
+  ConsoleSettings console;
   RunSettings run;
 
   bool operator==(const Settings&) const = default;

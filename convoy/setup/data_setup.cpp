@@ -30,6 +30,10 @@ DataOptions data_options(const Settings& settings) {
                                     ? Decoding::fast
                                     : Decoding::exact,
                     .skip_damaged = settings.data.corrupt == CorruptChoice::skip};
+  options.tar = {.train = settings.data.train,
+                 .val = settings.data.val,
+                 .class_names = settings.data.class_names,
+                 .cache_bytes = static_cast<std::uint64_t>(settings.data.cache_gb * 1e9)};
   return options;
 }
 
@@ -40,20 +44,36 @@ DataOptions data_options(const Settings& settings) {
                    {.where = where, .found = found, .expected = expected, .hint = hint});
 }
 
+void check_color_jitter(const TrainSettings& train) {
+  const Numbers& jitter = train.color_jitter;
+  if (jitter.empty()) return;
+  if (!is_of_files(augmentation_of(train.augment))) {
+    refuse_setting("train.color_jitter", "factors",
+                   "none with train.augment=" + choice_name(train.augment),
+                   "train.augment=imagenet");
+  }
+  if (jitter.size() != 4 || jitter[3] > 0.5) {
+    refuse_setting("train.color_jitter", fmt::format("{}", fmt::join(jitter, ",")),
+                   "four numbers, of which the last, of hues, is at most 0.5");
+  }
+}
+
 /// Refuses settings that need images in memory, or images that are files.
 void check_image_settings(const Settings& settings) {
   const DataSettings& data = settings.data;
-  const bool are_files = find_source(data.name).is_folder;
+  const bool are_files = find_source(data.name).is_of_files();
   if (is_of_files(augmentation_of(settings.train.augment)) && !are_files) {
     refuse_setting("train.augment", choice_name(settings.train.augment),
                    "none, crop_flip or crop_alternate with data=" + data.name);
   }
+  check_color_jitter(settings.train);
   if (!are_files) return;
   if (data.normalize != NormalizeChoice::fixed) {
-    refuse_setting("data.normalize", choice_name(data.normalize),
-                   "fixed with data=imagefolder, whose files are not all decoded first",
-                   "data.normalize=fixed data.mean=0.485,0.456,0.406 "
-                   "data.std=0.229,0.224,0.225");
+    refuse_setting(
+        "data.normalize", choice_name(data.normalize),
+        "fixed with data=" + data.name + ", whose files are not all decoded first",
+        "data.normalize=fixed data.mean=0.485,0.456,0.406 "
+        "data.std=0.229,0.224,0.225");
   }
   const StrategyChoice strategy = settings.strategy.name;
   const bool is_served =
@@ -67,11 +87,11 @@ void check_image_settings(const Settings& settings) {
                    fmt::format("at least data.crop, {}", data.crop));
   }
   if (data.resize != 0) {
-    refuse_setting("data.resize", std::to_string(data.resize), "0 with data=imagefolder",
+    refuse_setting("data.resize", std::to_string(data.resize), "0 with data=" + data.name,
                    "data.crop is the size of its images");
   }
   if (!data.split.empty()) {
-    refuse_setting("data.split", "sizes of sets", "none with data=imagefolder",
+    refuse_setting("data.split", "sizes of sets", "none with data=" + data.name,
                    "data.val_fraction holds out some of train");
   }
 }
@@ -122,10 +142,24 @@ Augmentation augmentation_of(AugmentChoice choice) {
       return Augmentation::imagenet;
     case AugmentChoice::imagenet_crop:
       return Augmentation::imagenet_crop;
+    case AugmentChoice::imagenet_strong:
+      return Augmentation::imagenet_strong;
     case AugmentChoice::none:
       break;
   }
   return Augmentation::none;
+}
+
+TransformOptions transform_options(const TrainSettings& train) {
+  TransformOptions options;
+  if (const Numbers& jitter = train.color_jitter; !jitter.empty()) {
+    options.jitter = {jitter[0], jitter[1], jitter[2], jitter[3]};
+  }
+  if (train.augment != AugmentChoice::imagenet_strong) return options;
+  options.rand_augment = {train.rand_augment_ops, train.rand_augment_magnitude};
+  options.erase_probability = train.random_erase;
+  options.mix = {train.mixup_alpha, train.cutmix_alpha};
+  return options;
 }
 
 Partition partition_kind(PartitionChoice choice) {
@@ -159,9 +193,13 @@ Normalization choose_normalization(const DataSettings& settings, const Dataset& 
   return measure(data);
 }
 
+DataPair load_whole_data(const Settings& settings) {
+  return load_data(data_options(settings));
+}
+
 DataPair load_data_pair(const Settings& settings) {
   check_image_settings(settings);
-  DataPair data = load_data(data_options(settings));
+  DataPair data = load_whole_data(settings);
   if (settings.data.split.empty()) return data;
   return split_anew(data, split_sizes(settings.data), settings.data.split_seed);
 }

@@ -10,6 +10,7 @@
 #include "convoy/loader/normalization.h"
 #include "convoy/loader/partition.h"
 #include "convoy/loader/sample_order.h"
+#include "convoy/loader/transforms/transform_options.h"
 #include "convoy/settings/settings.h"
 
 namespace convoy {
@@ -17,6 +18,8 @@ namespace convoy {
 /// Loads only the data of load_workload(). With data.split, the training set holds the
 /// new training samples and then those of the validation set. Throws InputError.
 DataPair load_data_pair(const Settings& settings);
+/// As above, as it is published: not split anew, whether it can be trained on or not.
+DataPair load_whole_data(const Settings& settings);
 Split split_of(const Settings& settings, const Dataset& train);
 
 /// Returns the parts of the training samples for that many workers (data.partition), by
@@ -32,5 +35,8 @@ Shape input_shape(const Settings& settings, const Dataset& data);
 Normalization choose_normalization(const DataSettings& settings, const Dataset& data);
 
 Augmentation augmentation_of(AugmentChoice choice);
+
+/// Returns what is done to training images besides it.
+TransformOptions transform_options(const TrainSettings& train);
 
 }  // namespace convoy

@@ -28,12 +28,27 @@ TrainingRig::TrainingRig(const LaidOutModel& model, const RigOptions& options)
   if (!options.update) return;
   optimizer_ = make_optimizer(options.update->optimizer, model.layout,
                               options.update->parameters, team_);
+  if (options.update->values != Dtype::fp32) {
+    auto masters = std::make_unique<MasterValues>(std::move(optimizer_), model.layout,
+                                                  options.update->values, team_);
+    masters_ = masters.get();
+    optimizer_ = std::move(masters);
+  }
   if (options.update->clip) clip_.emplace(model.layout, *options.update->clip, team_);
+  if (options.update->loss_scale) scaler_.emplace(*options.update->loss_scale, team_);
 }
 
 void TrainingRig::initialize(std::uint64_t seed) {
   convoy::initialize(model_.layout, seed, values_);
   convoy::initialize(model_.statistics_layout, seed, statistics_);
+}
+
+void TrainingRig::adopt_values() {
+  if (masters_ != nullptr) masters_->adopt(values_);
+}
+
+void TrainingRig::start_step(std::size_t step, const StepRates& rates) {
+  optimizer_->start_step(step - (scaler_ ? scaler_->state().skipped : 0), rates);
 }
 
 void TrainingRig::plan_passes(const PassOptions& options) {
@@ -44,7 +59,7 @@ void TrainingRig::plan_passes(const PassOptions& options) {
   network.statistics = &statistics_;
   if (recompute_units_) network.recompute_units = *recompute_units_;
   network_.emplace(model_.model, model_.layout, network, team_);
-  microbatches_.emplace(*network_, model_.layout, options.part, team_);
+  microbatches_.emplace(*network_, model_.layout, options.part, team_, options.gradients);
 }
 
 }  // namespace convoy

@@ -19,7 +19,10 @@
 #include "convoy/network/model.h"
 #include "convoy/network/network.h"
 #include "convoy/optimizer/clip_norm.h"
+#include "convoy/optimizer/loss_scaler.h"
+#include "convoy/optimizer/master_values.h"
 #include "convoy/optimizer/optimizer.h"
+#include "convoy/optimizer/optimizer_step.h"
 #include "convoy/optimizer/registry.h"
 #include "convoy/params/flat_buffer.h"
 #include "convoy/params/microbatch_part.h"
@@ -48,7 +51,9 @@ void freeze(std::span<const SegmentId> segments, LaidOutModel& model);
 struct UpdateRuleOptions {
   std::string optimizer;  // name
   OptimizerOptions parameters{};
-  std::optional<ClipOptions> clip{};  // none: no clipping
+  std::optional<ClipOptions> clip{};             // none: no clipping
+  Dtype values = Dtype::fp32;                    // if of 16 bits, there are masters
+  std::optional<LossScaleOptions> loss_scale{};  // none: the loss is not scaled
 };
 
 struct RigOptions {
@@ -60,9 +65,10 @@ struct RigOptions {
 
 /// How gradients are computed.
 struct PassOptions {
-  std::size_t batch_size = 1;  // samples of the global batch
-  MicrobatchPart part;         // the micro-batches of a batch that are computed here
-  NetworkOptions network{};    // most_samples and statistics are overwritten
+  std::size_t batch_size = 1;     // samples of the global batch
+  MicrobatchPart part;            // the micro-batches of a batch that are computed here
+  NetworkOptions network{};       // most_samples and statistics are overwritten
+  Dtype gradients = Dtype::fp32;  // of their sums, as they are exchanged
 };
 
 class TrainingRig {
@@ -72,6 +78,13 @@ class TrainingRig {
 
   /// Initializes the values as the model's layers require, and resets the statistics.
   void initialize(std::uint64_t seed);
+
+  /// Values were set to numbers of full precision: makes masters of them and rounds them,
+  /// if they are of 16 bits.
+  void adopt_values();
+
+  /// Sets the rates of the next update, after `step` steps of which some were skipped.
+  void start_step(std::size_t step, const StepRates& rates);
 
   /// Reserves what computing gradients needs. Called at most once. Throws InputError.
   void plan_passes(const PassOptions& options);
@@ -87,6 +100,20 @@ class TrainingRig {
   /// Requires: the options have an update rule.
   Optimizer& optimizer() const { return *optimizer_; }
   ClipNorm* clip() { return clip_ ? &*clip_ : nullptr; }  // nullptr: no clipping
+  /// nullptr: the loss is not scaled.
+  LossScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
+  const LossScaler* scaler() const { return scaler_ ? &*scaler_ : nullptr; }
+  bool is_scale_exhausted() const { return scaler_ && scaler_->is_exhausted(); }
+  /// None: the loss is not scaled.
+  std::optional<LossScaleState> loss_scale_state() const {
+    return scaler_ ? std::optional(scaler_->state()) : std::nullopt;
+  }
+  OptimizerStep step() { return {*optimizer_, clip(), scaler()}; }
+
+  /// The types of the values; nullptr: they are fp32, and there are no masters.
+  const StoredTypes* types() const { return masters_ ? &masters_->types() : nullptr; }
+  /// What updates change: the masters, or the values themselves.
+  FlatBuffer& trained_values() { return masters_ ? masters_->masters() : values_; }
 
   /// Requires: plan_passes() was called.
   Network& network() { return *network_; }
@@ -97,7 +124,9 @@ class TrainingRig {
   ThreadTeam team_;
   FlatBuffer values_, statistics_;
   std::unique_ptr<Optimizer> optimizer_;
+  MasterValues* masters_ = nullptr;  // the optimizer, if values are of 16 bits
   std::optional<ClipNorm> clip_;
+  std::optional<LossScaler> scaler_;
   std::optional<std::size_t> recompute_units_;
   std::optional<Network> network_;
   std::optional<Microbatches> microbatches_;

@@ -11,6 +11,7 @@
 #include "convoy/data/catalog.h"
 #include "convoy/models/models.h"
 #include "convoy/setup/parameter_patterns.h"
+#include "convoy/setup/precision.h"
 #include "convoy/system/cpu.h"
 
 namespace convoy {
@@ -139,7 +140,8 @@ NetworkOptions network_options(const Settings& settings, std::size_t most_sample
           .recompute_units =
               settings.train.recompute == RecomputeChoice::units ? kAllUnits : 0,
           .kernels = kernel_set(settings),
-          .winograd = winograd_mode(settings.network.winograd)};
+          .winograd = winograd_mode(settings.network.winograd),
+          .activations = value_dtype(settings)};
 }
 
 EvaluationOptions evaluation_options(const Settings& settings) {
@@ -242,7 +244,9 @@ OptimizerOptions optimizer_options(const Settings& settings, const Layout& layou
 
 RigOptions rig_options(const Settings& settings, const Layout& layout) {
   UpdateRuleOptions update{.optimizer = choice_name(settings.optimizer.name),
-                           .parameters = optimizer_options(settings, layout)};
+                           .parameters = optimizer_options(settings, layout),
+                           .values = value_dtype(settings),
+                           .loss_scale = loss_scale_options(settings)};
   if (settings.optimizer.clip_norm > 0) {
     update.clip = {settings.optimizer.clip_norm};
   }
@@ -252,7 +256,8 @@ RigOptions rig_options(const Settings& settings, const Layout& layout) {
 PassOptions pass_options(const Settings& settings, const MicrobatchPart& part) {
   return {.batch_size = static_cast<std::size_t>(settings.train.batch_size),
           .part = part,
-          .network = network_options(settings, /*most_samples=*/0)};
+          .network = network_options(settings, /*most_samples=*/0),
+          .gradients = gradient_dtype(settings)};
 }
 
 LoaderOptions loader_options(const Settings& settings, const Workload& work,
@@ -264,6 +269,7 @@ LoaderOptions loader_options(const Settings& settings, const Workload& work,
           .normalization = work.normalization,
           .image = work.model.input,
           .augmentation = augmentation_of(settings.train.augment),
+          .transforms = transform_options(settings.train),
           .threads = settings.data.workers};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/setup/precision.h"
 #include "convoy/simulate/costed_job.h"
 
 namespace convoy {
@@ -21,7 +22,9 @@ LocalUpdateOptions alone(const Settings& settings, int ranks) {
 }
 
 /// A profile whose times are computed from FLOPs: backward takes two forwards.
-CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t batch) {
+CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t batch,
+                       Dtype gradients) {
+  const std::size_t number = bytes_of(gradients);
   CostProfile profile{.model = work.model.name};
   profile.units.resize(work.layout.unit_count());
   std::vector<double> flops(work.layout.unit_count());
@@ -33,11 +36,11 @@ CostProfile profile_of(const Workload& work, double sample_seconds, std::size_t 
   for (const Segment& segment : work.layout.segments()) {
     if (!segment.trained) continue;
     UnitBytes& unit = profile.units[static_cast<std::size_t>(segment.unit)];
-    unit.tensors.push_back(segment.range.size() * sizeof(float));
+    unit.tensors.push_back(segment.range.size() * number);
   }
   for (std::size_t u = 0; u < work.layout.unit_count(); ++u) {
     for (const Range& range : work.layout.trained_in(work.layout.unit(UnitId{u}))) {
-      profile.units[u].bytes += range.size() * sizeof(float);
+      profile.units[u].bytes += range.size() * number;
     }
   }
   profile.statistics_bytes = work.statistics_layout.trained_size() * sizeof(float);
@@ -81,7 +84,8 @@ StepCost SimulatedRanks::cost() const {
   const Settings& settings = parts_.settings;
   const auto batch = static_cast<std::size_t>(settings.train.batch_size);
   const CostProfile profile =
-      profile_of(parts_.work, sample_seconds(settings, parts_.work.model), batch);
+      profile_of(parts_.work, sample_seconds(settings, parts_.work.model), batch,
+                 gradient_dtype(settings));
   const double bandwidth = settings.sim.bandwidth_gbps * 1e9 / 8;
   const double server = settings.sim.server_gbps * 1e9 / 8;
   const Cluster cluster{.machines = order_.ranks(),

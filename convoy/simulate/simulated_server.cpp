@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/setup/precision.h"
 
 namespace convoy {
 namespace {
@@ -23,6 +24,19 @@ LinkOptions worker_link(const SimSettings& sim) {
 
 LinkOptions server_link(const SimSettings& sim) {
   return sim.server_gbps > 0 ? link_of(sim, sim.server_gbps) : worker_link(sim);
+}
+
+/// Batches of virtual workers are not mixed.
+AugmentOptions augment_options(const TrainingContext& parts) {
+  const LoaderOptions options = loader_options(parts.settings, parts.work, {});
+  if (!options.transforms.mix.is_on()) {
+    return {options.augmentation, options.seed, options.transforms};
+  }
+  throw InputError(InputKind::settings,
+                   {.where = "train.augment",
+                    .found = "imagenet_strong with mixup or cutmix",
+                    .expected = "neither in a simulation of ps_async",
+                    .hint = "train.mixup_alpha=0 train.cutmix_alpha=0"});
 }
 
 }  // namespace
@@ -43,11 +57,11 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
                {0, parts.rig.values().size()},
                parts.rig.values(),
                parts.rig.optimizer(),
-               parts.rig.clip()},
+               parts.rig.clip(),
+               parts.rig.scaler()},
               parts.rig.team()),
       filler_(parts.work.data.train, parts.work.normalization, parts.work.model.input,
-              loader_options(parts.settings, parts.work, {}).augmentation,
-              parts.settings.train.seed),
+              augment_options(parts)),
       images_(static_cast<std::size_t>(parts.settings.train.batch_size) *
               filler_.shape().size()),
       labels_(static_cast<std::size_t>(parts.settings.train.batch_size)),
@@ -75,11 +89,16 @@ SimulatedServer::SimulatedServer(const TrainingContext& parts, int workers)
 }
 
 std::uint64_t SimulatedServer::push_bytes() const {
-  return parts_.work.layout.trained_count() * sizeof(float);
+  return parts_.work.layout.trained_count() * bytes_of(gradient_dtype(parts_.settings));
 }
 
 std::uint64_t SimulatedServer::values_bytes() const {
-  return parts_.work.layout.parameter_count() * sizeof(float);
+  const StoredTypes types = stored_types(parts_.settings, parts_.work.layout);
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : parts_.work.layout.segments()) {
+    bytes += segment.range.size() * bytes_of(types.of(segment));
+  }
+  return bytes;
 }
 
 void SimulatedServer::begin() {
@@ -135,15 +154,23 @@ void SimulatedServer::compute(int worker, const Assignment& next) {
   VirtualWorker& one = at(worker);
   Microbatches& microbatches = parts_.rig.microbatches();
   const BatchShare share = batch(worker, next.sequence);
+  const double scale = parts_.rig.step().scale();
   const Stopwatch watch;
+  microbatches.scale_loss(scale);
   microbatches.run(share, parts_.rig.values(),
                    schedule_.key(parts_.settings.train.seed, worker, next.sequence),
                    nobody_);
   real_.computing += watch.seconds();
-  one.push = {.sequence = next.sequence, .version = next.version, .samples = share.whole};
+  const FlatBuffer& sum = microbatches.gradients().whole();
+  one.push = {.sequence = next.sequence,
+              .version = next.version,
+              .samples = share.whole,
+              .loss_scale = scale,
+              .is_finite = parts_.rig.scaler() == nullptr ||
+                           parts_.rig.scaler()->all_finite(sum.numbers())};
   one.push.microbatches.assign(microbatches.losses().begin(),
                                microbatches.losses().end());
-  std::ranges::copy(microbatches.gradients().whole().numbers(), one.gradients.data());
+  std::ranges::copy(sum.numbers(), one.gradients.data());
   std::ranges::copy(microbatches.batch_stats().whole().numbers(), one.statistics.data());
 }
 
@@ -172,7 +199,7 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
               .stop_signal = request.stop_signal(),
               .gather_resources = request.gather_resources};
   for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
-  made.diverged = !std::isfinite(made.loss.loss);
+  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
   last_.at = events_.now();
   real_.seconds = real_.since_begin.seconds();
   last_.report = {.own_seconds = one.push.own_seconds};

@@ -21,7 +21,7 @@ class AllReduce final : public Strategy {
     timed_exchange([this] {
       Comm& comm = peers_.idle_comm();
       for (const ReduceRange& piece : pieces_) {
-        comm.all_reduce(peers_.order, piece.partials, piece.whole);
+        comm.all_reduce(peers_.order, piece.partials, piece.whole, piece.dtype);
       }
     });
     replica_.update();

@@ -43,7 +43,9 @@ Ddp::Ddp(const Replica& replica, const Peers& peers, std::size_t bucket_bytes)
 }
 
 void Ddp::begin() {
-  for (FlatBuffer* numbers : {&replica_.values, &replica_.statistics}) {
+  std::vector<FlatBuffer*> first = first_numbers(replica_);
+  first.push_back(&replica_.statistics);
+  for (FlatBuffer* numbers : first) {
     const std::span<float> all = numbers->view({0, numbers->size()});
     peers_.idle_comm().broadcast(std::as_writable_bytes(all), /*root=*/0);
   }
@@ -59,8 +61,8 @@ void Ddp::gradient_ready(SegmentId segment) {
 
 void Ddp::start(Bucket& bucket) {
   for (const ReduceRange& piece : bucket.pieces) {
-    bucket.under_way =
-        peers_.background.start_all_reduce(peers_.order, piece.partials, piece.whole);
+    bucket.under_way = peers_.background.start_all_reduce(peers_.order, piece.partials,
+                                                          piece.whole, piece.dtype);
   }
 }
 

@@ -9,11 +9,14 @@ Fsdp::Fsdp(const Replica& replica, const Peers& peers, const FsdpOptions& option
       peers_(peers),
       plan_(fsdp_shards(replica.layout, peers.comm.ranks())),
       divides_values_(options.shard == FsdpShard::all && peers.comm.ranks() > 1),
-      values_(replica.layout, {replica.layout, replica.values, plan_, peers.comm.rank()},
+      values_(replica.layout,
+              {replica.layout, replica.values, plan_, peers.comm.rank(), Residency::whole,
+               divides_values_ ? &pool_ : nullptr},
               peers.background,
               {.reshard_after_forward = options.reshard_after_forward,
-               .prefetch = options.prefetch}),
-      gradients_(replica, peers, plan_),
+               .prefetch = options.prefetch,
+               .types = replica.types}),
+      gradients_(replica, peers, plan_, pool_),
       update_(replica.step, peers, plan_),
       statistics_(statistics_ranges(replica)) {}
 
@@ -22,10 +25,11 @@ void Fsdp::begin() {
   const std::span<float> statistics =
       replica_.statistics.view({0, replica_.statistics.size()});
   comm.broadcast(std::as_writable_bytes(statistics), /*root=*/0);
-  for (std::size_t unit = 0; unit < plan_.unit_count(); ++unit) {
-    const std::span<float> values =
-        replica_.values.view(replica_.layout.unit(UnitId{unit}));
-    comm.broadcast(std::as_writable_bytes(values), /*root=*/0);
+  for (FlatBuffer* numbers : first_numbers(replica_)) {
+    for (std::size_t unit = 0; unit < plan_.unit_count(); ++unit) {
+      const std::span<float> values = numbers->view(replica_.layout.unit(UnitId{unit}));
+      comm.broadcast(std::as_writable_bytes(values), /*root=*/0);
+    }
   }
   if (divides_values_) values_.release_all();
   update_.keep_own_state(plan_);
@@ -63,25 +67,16 @@ void Fsdp::step() {
     for (const ReduceRange& piece : statistics_) {
       comm.all_reduce(peers_.order, piece.partials, piece.whole);
     }
-    update_.exchange_norm(replica_.gradients.whole());
+    update_.agree_on(replica_.gradients.whole());
   });
   if (divides_values_) values_.release_all();
   update_.update(replica_.values, replica_.gradients.whole());
-  if (!divides_values_) timed_exchange([&] { gather_values(); });
+  if (!divides_values_) timed_exchange([&] { values_.gather_all(); });
 }
 
-void Fsdp::gather_values() {
-  Comm& comm = peers_.idle_comm();
-  const ParameterStore& store = values_.store();
-  for (std::size_t unit = 0; unit < plan_.unit_count(); ++unit) {
-    comm.all_gather_parts(replica_.values.view(replica_.layout.unit(UnitId{unit})),
-                          store.parts(UnitId{unit}));
-  }
-}
-
-Sharding Fsdp::sharding() const {
+Sharding Fsdp::sharding() {
   if (plan_.ranks() == 1) return {};
-  return {divides_values_ ? &plan_ : nullptr, &plan_, &plan_};
+  return {divides_values_ ? &plan_ : nullptr, &plan_, &plan_, &pool_};
 }
 
 }  // namespace convoy

@@ -11,6 +11,8 @@
 //   backward               | 2 | 1 | 0 |  gather 1, 0 and reduce-scatter 2, 1 meanwhile
 //   step()                             | wait, norm, update own parts |
 //
+// Other ranks' parts of values and gradients have memory from one pool.
+//
 // FsdpShard says how much is divided. If values are not, all ranks gather them after the
 // update. With one rank there is nothing to divide.
 
@@ -39,15 +41,14 @@ class Fsdp final : public Strategy {
   void before_backward(UnitId unit) override;
   void after_backward(UnitId unit) override;
   void step() override;
-  Sharding sharding() const override;
+  Sharding sharding() override;
 
  private:
-  void gather_values();
-
   Replica replica_;
   Peers peers_;
   ShardPlan plan_;
   bool divides_values_;
+  PagePool pool_;
   GatheredUnits values_;
   UnitGradients gradients_;
   ShardedUpdate update_;

@@ -2,7 +2,17 @@
 
 #include "convoy/strategy/replica.h"
 
+#include "convoy/optimizer/master_values.h"
+
 namespace convoy {
+
+std::vector<FlatBuffer*> first_numbers(const Replica& replica) {
+  std::vector<FlatBuffer*> numbers = {&replica.values};
+  for (const OptimizerSlot& slot : replica.step.optimizer.slots()) {
+    if (slot.name == kMasterSlot) numbers.push_back(&slot.numbers);
+  }
+  return numbers;
+}
 
 std::vector<ReduceRange> trained_ranges(const PartialSums& sums, const Layout& layout,
                                         Range range) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ShardedUpdate: every rank updates the part of the values that it owns, from its part of
-// the gradients. Clipping takes one small all-gather: an owner adds up complete chunks.
+// the gradients. Clipping takes one small all-gather: an owner adds up complete chunks. A
+// scaled loss takes another one, of whether each rank's gradients are finite.
 
 #pragma once
 
@@ -22,19 +23,25 @@ class ShardedUpdate {
   /// Releases the optimizer's state of other ranks' parts.
   void keep_own_state(const ShardPlan& plan);
 
-  /// Computes the scale of the gradients, with all ranks. Throws PeerError.
-  void exchange_norm(const FlatBuffer& gradients);
+  /// Computes the scale of the gradients, with all ranks, and decides whether they are
+  /// used. Throws PeerError.
+  void agree_on(const FlatBuffer& gradients);
 
-  /// Updates the own part.
+  /// Updates the own part, if gradients are used.
   void update(FlatBuffer& values, const FlatBuffer& gradients) const;
 
  private:
+  void exchange_norm(const FlatBuffer& gradients, double times);
+  bool are_finite(const FlatBuffer& gradients);
+
   OptimizerStep step_;
   Peers peers_;
   std::vector<Range> own_, own_chunks_;
-  std::vector<int> owners_;       // of the chunks
-  std::vector<double> all_sums_;  // [rank][chunk]
+  std::vector<int> owners_;        // of the chunks
+  std::vector<double> all_sums_;   // [rank][chunk]
+  std::vector<std::byte> finite_;  // by rank
   float scale_ = 1;
+  bool is_used_ = true;
 };
 
 }  // namespace convoy

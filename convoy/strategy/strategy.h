@@ -22,7 +22,7 @@ class Strategy : public PassListener {
   virtual void step() = 0;
 
   /// What is divided over the ranks between two steps, borrowed from the strategy.
-  virtual Sharding sharding() const { return {}; }
+  virtual Sharding sharding() { return {}; }
 
   /// The total time that the strategy has waited for other ranks.
   double seconds_exposed() const { return seconds_exposed_; }

@@ -23,13 +23,16 @@
 #include "convoy/params/shard_plan.h"
 #include "convoy/strategy/peers.h"
 #include "convoy/strategy/replica.h"
+#include "convoy/system/page_pool.h"
 
 namespace convoy {
 
 class UnitGradients {
  public:
-  /// Borrows what replica and peers borrow, and the plan, for as long as it lives.
-  UnitGradients(const Replica& replica, const Peers& peers, const ShardPlan& plan);
+  /// Borrows what replica and peers borrow, the plan and the pool, for as long as it
+  /// lives.
+  UnitGradients(const Replica& replica, const Peers& peers, const ShardPlan& plan,
+                PagePool& pool);
   ~UnitGradients() { peers_.background.drain(); }
   UnitGradients(const UnitGradients&) = delete;
   UnitGradients& operator=(const UnitGradients&) = delete;
@@ -54,13 +57,21 @@ class UnitGradients {
     Range range, own;
     std::vector<Piece> pieces{};
     AsyncComm::Ticket sent{};  // of the last piece
+    // What others own of it: in the pool, unless backward passes of other units write it,
+    // too; and what of that no pass writes.
+    std::vector<Range> others{};
+    std::vector<PagePool::RangeId> pooled{};
+    std::vector<Range> padding{};
   };
 
   Unit& at(UnitId unit) { return units_[static_cast<std::size_t>(unit)]; }
   RoundSum::Kept kept_at(std::size_t begin) const;
+  void find_others(const Layout& layout, Unit& unit);
+  void release_others(const Unit& unit);
   void finish_pending();
 
   Peers peers_;
+  PagePool& pool_;
   FlatBuffer& gradients_;
   bool is_in_turn_;
   std::list<FlatBuffer> kept_;              // sums of earlier rounds

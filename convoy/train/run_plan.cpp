@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "convoy/base/printable.h"
 #include "convoy/base/text.h"
 #include "convoy/checkpoint/checkpoint_state.h"
+#include "convoy/setup/precision.h"
 #include "convoy/train/training_parts.h"
 
 namespace convoy {
@@ -31,11 +33,22 @@ std::string model_lines(const TrainingParts& parts) {
                             parts.initial->summary());
 }
 
+/// If the checkpoint is of a run in another precision.
+std::string precision_note(const TrainingParts& parts, const CheckpointState& restored) {
+  const std::string& now = choice_name(parts.settings.precision.name);
+  if (restored.precision == now) return "";
+  return fmt::format("          from precision {} to {}: its {}\n",
+                     printable(restored.precision), now,
+                     restored.precision == "fp32" ? "values become masters"
+                                                  : "masters are trained further");
+}
+
 std::string resume_line(const TrainingParts& parts, const CheckpointState& restored) {
   return fmt::format("resume    {}: step {}, epoch {}, {} of {} samples in\n",
                      parts.settings.train.resume, with_commas(restored.step),
                      restored.epoch, with_commas(restored.samples),
-                     with_commas(parts.description().samples_per_epoch));
+                     with_commas(parts.description().samples_per_epoch)) +
+         precision_note(parts, restored);
 }
 
 std::string data_line(const TrainingParts& parts) {
@@ -108,7 +121,8 @@ std::string planned_lines(const TrainingParts& parts) {
 std::string run_plan(const TrainingParts& parts, const CheckpointState* restored) {
   return model_lines(parts) + (restored != nullptr ? resume_line(parts, *restored) : "") +
          data_line(parts) + parts.description().plan + kernels_line(parts.kernels) +
-         schedule_lines(parts) + memory_lines(parts) + planned_lines(parts);
+         precision_lines(parts.settings) + schedule_lines(parts) + memory_lines(parts) +
+         planned_lines(parts);
 }
 
 }  // namespace convoy

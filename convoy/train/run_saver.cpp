@@ -13,6 +13,7 @@
 #include "convoy/base/json.h"
 #include "convoy/checkpoint/checkpoint_folder.h"
 #include "convoy/checkpoint/weight_saves.h"
+#include "convoy/train/divided_save.h"
 #include "convoy/train/training_parts.h"
 #include "convoy/train/whole_units.h"
 
@@ -25,7 +26,8 @@ constexpr const char* kTrained = ".trained";
 std::vector<SavedPart> saved(const std::vector<LoadedPart>& parts) {
   std::vector<SavedPart> list;
   for (const LoadedPart& part : parts) {
-    list.push_back({part.layout, part.numbers, part.suffix, part.only_trained});
+    list.push_back({part.layout, part.numbers, part.suffix, part.only_trained,
+                    /*plan=*/nullptr, /*units=*/nullptr, part.types});
   }
   return list;
 }
@@ -38,13 +40,6 @@ void broadcast(Comm& comm, FlatBuffer& numbers, Range range) {
   comm.broadcast(std::as_writable_bytes(numbers.view(range)), /*root=*/0);
 }
 
-void broadcast(Comm& comm, std::string& text) {
-  std::uint64_t size = text.size();
-  comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), /*root=*/0);
-  text.resize(size);
-  comm.broadcast(std::as_writable_bytes(std::span(text)), /*root=*/0);
-}
-
 }  // namespace
 
 RunSaver::RunSaver(TrainingParts& parts) : parts_(parts) {
@@ -55,22 +50,24 @@ RunSaver::RunSaver(TrainingParts& parts) : parts_(parts) {
 std::vector<LoadedPart> RunSaver::model_parts() {
   TrainingParts& p = parts_;
   const bool averaged = p.averages && p.averages->any();
-  return {{p.work.layout, averaged ? p.averages->values() : p.rig.values()},
-          {p.work.statistics_layout,
-           averaged ? p.averages->statistics() : p.rig.statistics()}};
+  if (!averaged) return trained_parts();
+  return {{p.work.layout, p.averages->values()},
+          {p.work.statistics_layout, p.averages->statistics()}};
 }
 
 std::vector<LoadedPart> RunSaver::trained_parts() {
   TrainingParts& p = parts_;
-  return {{p.work.layout, p.rig.values()},
+  return {{.layout = p.work.layout, .numbers = p.rig.values(), .types = p.rig.types()},
           {p.work.statistics_layout, p.rig.statistics()}};
 }
 
-std::vector<LoadedPart> RunSaver::optimizer_parts() {
+std::vector<LoadedPart> RunSaver::optimizer_parts(bool with_masters) {
   TrainingParts& p = parts_;
   std::vector<LoadedPart> parts;
   for (const OptimizerSlot& slot : p.rig.optimizer().slots()) {
-    parts.push_back(part_of(p.work.layout, slot));
+    if (slot.name != kMasterSlot || with_masters) {
+      parts.push_back(part_of(p.work.layout, slot));
+    }
   }
   for (const OptimizerSlot& slot : p.updates->slots()) {
     parts.push_back(part_of(p.work.layout, slot));
@@ -78,6 +75,18 @@ std::vector<LoadedPart> RunSaver::optimizer_parts() {
   if (!p.averages || !p.averages->any()) return parts;
   parts.push_back({p.work.layout, p.rig.values(), kTrained});
   parts.push_back({p.work.statistics_layout, p.rig.statistics(), kTrained});
+  return parts;
+}
+
+/// Values take the place of the masters that a run in 16 bits has saved: whatever
+/// precision this run has, it continues from those.
+std::vector<LoadedPart> RunSaver::restored_parts() {
+  std::vector<LoadedPart> parts = optimizer_parts(/*with_masters=*/false);
+  parts.push_back({.layout = parts_.work.layout,
+                   .numbers = parts_.rig.values(),
+                   .suffix = "." + std::string(kMasterSlot),
+                   .only_trained = true,
+                   .optional = true});
   return parts;
 }
 
@@ -89,7 +98,8 @@ void RunSaver::restore() {
                       [&](const std::string& text) { damaged_.push_back(text); });
   restored_ = load_state(checkpoint);
   parts_.set_policy_state(restored_->course);  // decides which parts exist
-  load_numbers(checkpoint, model_parts(), optimizer_parts());
+  load_numbers(checkpoint, model_parts(), restored_parts());
+  parts_.rig.adopt_values();
   if (restored_->microbatches == microbatches || parts_.settings.train.resume_force) {
     return;
   }
@@ -105,22 +115,28 @@ void RunSaver::restore() {
 void RunSaver::share_restored() {
   if (parts_.settings.train.resume.empty()) return;
   std::string text = restored_ ? to_json(*restored_).dump() : "";
-  broadcast(parts_.comm, text);
+  broadcast_text(parts_.comm, text);
   if (!text.empty()) {
     const char* where = "rank 0's state";
     restored_ = state_from_json(parse_json(text, {.where = where}), where);
     parts_.set_policy_state(restored_->course);
     parts_.updates->restore(restored_->updates, restored_->step);
+    LossScaler* scaler = parts_.rig.scaler();
+    if (scaler != nullptr && restored_->loss_scale) {
+      scaler->restore(*restored_->loss_scale);
+    }
   }
   for (const LoadedPart& part : model_parts()) share(part);
   for (const LoadedPart& part : optimizer_parts()) share(part);
 }
 
-/// Of what is divided, ranks keep their own part. The values stay whole until the source
-/// of updates begins.
+/// Of what is divided, ranks keep their own part. The values and their masters stay whole
+/// until the source of updates begins.
 void RunSaver::share(const LoadedPart& part) {
   const ShardPlan* plan = plan_of(part);
-  if (plan == nullptr || &part.numbers == &parts_.rig.values()) {
+  const bool is_whole = &part.numbers == &parts_.rig.values() ||
+                        &part.numbers == &parts_.rig.trained_values();
+  if (plan == nullptr || is_whole) {
     return broadcast(parts_.comm, part.numbers, {0, part.numbers.size()});
   }
   ParameterStore store(part.layout, part.numbers, *plan, parts_.comm.rank());
@@ -148,11 +164,7 @@ void RunSaver::begin_weight_saves(const RunFolder& folder) {
 
 void RunSaver::save_weights(const TrainPosition& position) {
   parts_.updates->synchronize();
-  if (is_divided()) {
-    CheckpointContent content;
-    content.state.step = position.step;
-    return save_together(content, std::nullopt);
-  }
+  if (has_divided_state()) return save_weights_together(position.step);
   if (writer_) writer_->save_weights(position.step, saved(trained_parts()));
 }
 
@@ -194,6 +206,8 @@ CheckpointState RunSaver::state(const SavePoint& point, bool evaluated) const {
           .epoch_sum = point.epoch_sum,
           .best = best_,
           .course = course,
+          .precision = choice_name(settings.precision.name),
+          .loss_scale = parts_.rig.loss_scale_state(),
           .updates = parts_.updates->state()};
 }
 
@@ -208,19 +222,19 @@ void RunSaver::write(const SavePoint& point, bool evaluated, bool best) {
   if (!parts_.settings.checkpoint.enabled) return;
   parts_.updates->synchronize();
   saved_step_ = point.position.step;
-  if (!writer_ && !is_divided()) return;
+  if (!writer_ && !has_divided_state()) return;
   CheckpointContent content{
       .state = state(point, evaluated),
       .model = {},
       .optimizer = {},
       .config = to_yaml(repeatable(parts_.settings, parts_.description().microbatches))};
-  if (is_divided()) return save_together(std::move(content), SaveRequest{.best = best});
+  if (has_divided_state()) return save_together(std::move(content), {.best = best});
   content.model = saved(model_parts());
   content.optimizer = saved(optimizer_parts());
   writer_->save(content, {.best = best});
 }
 
-bool RunSaver::is_divided() const {
+bool RunSaver::has_divided_state() const {
   return parts_.description().sharding.state != nullptr;
 }
 
@@ -228,7 +242,7 @@ bool RunSaver::is_divided() const {
 /// where ranks save together the others have to know.
 bool RunSaver::agreed(bool wanted) {
   auto answer = static_cast<std::byte>(wanted);
-  if (is_divided()) parts_.comm.broadcast(std::span(&answer, 1), /*root=*/0);
+  if (has_divided_state()) parts_.comm.broadcast(std::span(&answer, 1), /*root=*/0);
   return answer != std::byte{0};
 }
 
@@ -239,26 +253,47 @@ const ShardPlan* RunSaver::plan_of(const LoadedPart& part) const {
   return part.only_trained ? sharding.state : sharding.values;
 }
 
-/// Units are made whole one after the other, and the first rank writes them. Nothing is
-/// copied.
-void RunSaver::save_together(CheckpointContent content,
-                             std::optional<SaveRequest> order) {
-  std::list<WholeUnits> whole;
-  const auto gathered = [&](const std::vector<LoadedPart>& parts) {
+/// Parts of which ranks have pieces, and what makes their units whole.
+class RunSaver::DividedParts {
+ public:
+  explicit DividedParts(const RunSaver& saver) : saver_(saver) {}
+
+  std::vector<SavedPart> of(const std::vector<LoadedPart>& parts) {
     std::vector<SavedPart> list = saved(parts);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const ShardPlan* plan = plan_of(parts[i]);
-      list[i].units =
-          &whole.emplace_back(parts[i].layout, parts[i].numbers, plan, parts_.comm)
-               .listener();
+      list[i].plan = saver_.plan_of(parts[i]);
+      list[i].units = &whole_
+                           .emplace_back(parts[i].layout, parts[i].numbers, list[i].plan,
+                                         saver_.parts_.description().sharding.pool,
+                                         saver_.parts_.comm)
+                           .listener();
     }
     return list;
+  }
+
+ private:
+  const RunSaver& saver_;
+  std::list<WholeUnits> whole_;
+};
+
+/// Nothing is copied: training waits.
+void RunSaver::save_together(CheckpointContent content, const SaveRequest& order) {
+  DividedParts divided(*this);
+  content.model = divided.of(model_parts());
+  content.optimizer = divided.of(optimizer_parts());
+  if (!writer_) return help_to_save(content, parts_.comm);
+  const auto make = [&](const std::filesystem::path& run) {
+    return save_divided(run, content, parts_.comm);
   };
-  content.model = gathered(order ? model_parts() : trained_parts());
-  if (order) content.optimizer = gathered(optimizer_parts());
-  if (writer_) return writer_->save_now(content, order);
-  walk_units(content.model);
-  walk_units(content.optimizer);
+  writer_->save_now(make, order);
+}
+
+/// Units are made whole one after the other, and the first rank writes them.
+void RunSaver::save_weights_together(std::uint64_t step) {
+  DividedParts divided(*this);
+  const std::vector<SavedPart> model = divided.of(trained_parts());
+  if (writer_) return writer_->save_weights_now(step, model);
+  walk_units(model);
 }
 
 void RunSaver::save(const SavePoint& point) {

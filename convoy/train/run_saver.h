@@ -5,8 +5,8 @@
 //
 // Only the first rank reads and writes files. All ranks make the same calls, since a save
 // completes the numbers on all of them (UpdateSource::synchronize). If ranks have parts
-// of the numbers, a save makes units whole one by one, and training waits until it is on
-// disk.
+// of the numbers, they save a checkpoint together (divided_save.h), and training waits
+// until it is on disk.
 
 #pragma once
 
@@ -80,20 +80,24 @@ class RunSaver {
   double seconds_blocked() const;
 
  private:
+  class DividedParts;
+
   void restore();
   void continue_in(const RunFolder& folder);
   void begin_weight_saves(const RunFolder& folder);
   bool note_best(const LossSum& evaluation, const TrainPosition& position);
   void write(const SavePoint& point, bool evaluated, bool best);
-  bool is_divided() const;
+  bool has_divided_state() const;
   bool agreed(bool wanted);
   const ShardPlan* plan_of(const LoadedPart& part) const;
   void share(const LoadedPart& part);
-  void save_together(CheckpointContent content, std::optional<SaveRequest> order);
+  void save_together(CheckpointContent content, const SaveRequest& order);
+  void save_weights_together(std::uint64_t step);
   CheckpointState state(const SavePoint& point, bool evaluated) const;
   std::vector<LoadedPart> model_parts();
   std::vector<LoadedPart> trained_parts();
-  std::vector<LoadedPart> optimizer_parts();
+  std::vector<LoadedPart> optimizer_parts(bool with_masters = true);
+  std::vector<LoadedPart> restored_parts();
 
   TrainingParts& parts_;
   std::optional<CheckpointState> restored_;

@@ -2,9 +2,12 @@
 
 #include "convoy/train/run_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/error.h"
 #include "convoy/base/version.h"
 #include "convoy/data/dataset.h"
 #include "convoy/system/memory.h"
@@ -82,12 +85,13 @@ std::vector<double> slept_of(const std::vector<RankTotals>& totals,
 /// Hashes what was trained, unit by unit.
 std::string weights_of(TrainingParts& parts) {
   const Layout& layout = parts.work.layout;
-  const FlatBuffer& values = parts.evaluated_values();
-  WholeUnits units(layout, parts.evaluated_values(), parts.description().sharding.values,
-                   parts.comm);
+  const TrainedNumbers trained = parts.trained_numbers();
+  WholeUnits units(layout, trained.numbers, trained.plan,
+                   parts.description().sharding.pool, parts.comm);
   Sha256 digest;
-  for_each_unit(units, layout,
-                [&](UnitId unit) { add_to_digest(layout, unit, values, digest); });
+  for_each_unit(units, layout, [&](UnitId unit) {
+    add_to_digest(layout, unit, trained.numbers, digest);
+  });
   add_to_digest(parts.work.statistics_layout, parts.weights().statistics, digest);
   return digest.hex();
 }
@@ -179,6 +183,7 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
       {"microbatches", parts_.description().microbatches},
       {"lanes", parts_.description().microbatches},  // its former name
       {"batch_size", parts_.settings.train.batch_size},
+      {"precision", choice_name(parts_.settings.precision.name)},
       {"epochs", end.epoch},
       {"steps", end.step},
       {"train",
@@ -202,6 +207,13 @@ json RunSummary::to_json(const Outcome& outcome, const TrainPosition& end,
   const json more = parts_.updates->telemetry().summary_fields;
   if (more.is_object()) object.update(more);
   return object;
+}
+
+std::vector<RankTotals> agreed_totals(TrainingParts& parts) {
+  std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
+  const std::optional<std::size_t> other = rank_with_other_weights(ranks);
+  check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
+  return ranks;
 }
 
 RankTotals rank_totals(TrainingParts& parts) {

@@ -45,6 +45,10 @@ class RunSummary {
   double training_ = 0, evaluating_ = 0, checkpointing_ = 0;  // seconds
 };
 
+/// The totals of all ranks, which end at the same weights, or there is a bug. All ranks
+/// call it.
+std::vector<RankTotals> agreed_totals(TrainingParts& parts);
+
 /// What this rank reports at the end. All ranks call it.
 RankTotals rank_totals(TrainingParts& parts);
 

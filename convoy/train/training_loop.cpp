@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/data/dataset.h"
 #include "convoy/evaluate/shared_evaluation.h"
+#include "convoy/monitor/imagenet_lines.h"
 #include "convoy/monitor/tensor_histograms.h"
 #include "convoy/train/whole_units.h"
 #include "convoy/updates/save_times.h"
@@ -25,15 +26,8 @@ RecordOptions record_options(const TrainingParts& parts) {
           .log_every = parts.settings.train.log_every,
           .ranks = updates.workers,
           .rank = parts.comm.rank(),
+          .style = parts.settings.console.style,
           .clock = updates.clock};
-}
-
-/// Gathers the totals of all ranks. All ranks end at the same weights, or there is a bug.
-std::vector<RankTotals> agree_on_weights(TrainingParts& parts) {
-  std::vector<RankTotals> ranks = gather_totals(parts.comm, rank_totals(parts));
-  const std::optional<std::size_t> other = rank_with_other_weights(ranks);
-  check(!other, fmt::format("rank {} ends at the weights of rank 0", other.value_or(0)));
-  return ranks;
 }
 
 }  // namespace
@@ -47,7 +41,8 @@ TrainingLoop::TrainingLoop(TrainingParts& parts, RunSaver& saver,
       watch_(clock()),
       events_(outputs.folder, parts.settings),
       records_(outputs.folder, outputs.progress, record_options(parts), &events_),
-      summary_(parts, records_) {}
+      summary_(parts, records_),
+      loss_scale_(parts.rig.scaler()) {}
 
 Outcome TrainingLoop::run() {
   watch_.restart();
@@ -57,7 +52,7 @@ Outcome TrainingLoop::run() {
   if (is_done() && !outcome_.test) outcome_.test = evaluate("test");
   if (outcome_.code == ExitCode::diverged) outcome_.test.reset();
   finish();
-  const std::vector<RankTotals> ranks = agree_on_weights(parts_);
+  const std::vector<RankTotals> ranks = agreed_totals(parts_);
   outcome_.weights_sha256 = ranks.front().weights();
   finish_files();
   for (const std::string& line : parts_.updates->finish(outcome_.code, outcome_.reason)) {
@@ -70,6 +65,7 @@ Outcome TrainingLoop::run() {
   if (outputs_.folder == nullptr) return outcome_;
   nlohmann::ordered_json json =
       summary_.to_json(outcome_, position_, ranks, watch_.seconds());
+  json = loss_scale_.with_fields(std::move(json));
   json["command"] = outputs_.command;
   records_.say(time_table(summary_.times(watch_.seconds())));
   records_.summary(json);
@@ -78,6 +74,7 @@ Outcome TrainingLoop::run() {
 
 void TrainingLoop::begin() {
   saver_.share_restored();
+  loss_scale_.begin();
   if (outputs_.folder != nullptr) saver_.open(*outputs_.folder);
   const CheckpointState* from = saver_.restored();
   events_.begin(parts_.work.model, from != nullptr ? from->step : 0);
@@ -185,6 +182,7 @@ void TrainingLoop::say_damaged_files() {
 void TrainingLoop::take_in(const Update& update) {
   position_.advance();
   say_damaged_files();
+  if (const auto news = loss_scale_.news()) records_.say(*news);
   epoch_sum_ += update.loss;
   learning_rate_ = update.rate;
   if (parts_.averages)
@@ -206,14 +204,15 @@ void TrainingLoop::take_in(const Update& update) {
                  .weight_norm = records_.records_step(position_.step)
                                     ? recorded_weight_norm()
                                     : std::nullopt,
-                 .fields = update.fields});
+                 .fields = loss_scale_.with_fields(update.fields)});
   if (outputs_.on_step) outputs_.on_step(position_.step);
 }
 
 /// The weight norm of a record, where this rank writes records. Ranks that update a range
 /// each compute it together.
 std::optional<double> TrainingLoop::recorded_weight_norm() const {
-  const bool needed = outputs_.folder != nullptr || is_divided(parts_.description());
+  const bool needed =
+      outputs_.folder != nullptr || has_divided_values(parts_.description());
   return needed ? std::optional(weight_norm(parts_)) : std::nullopt;
 }
 
@@ -271,8 +270,10 @@ void TrainingLoop::record_tensors() {
   const int every = parts_.settings.run.histograms;
   if (every == 0 || position_.epoch % every != 0) return;
   const Layout& layout = parts_.work.layout;
-  WholeUnits values(layout, parts_.rig.values(), updates.sharding.values, parts_.comm);
-  WholeUnits gradients(layout, *updates.gradients, updates.sharding.gradients,
+  const Sharding& sharding = updates.sharding;
+  WholeUnits values(layout, parts_.rig.values(), sharding.values, sharding.pool,
+                    parts_.comm);
+  WholeUnits gradients(layout, *updates.gradients, sharding.gradients, sharding.pool,
                        parts_.comm);
   TensorHistograms histograms(layout, events_, position_.step);
   for_each_unit(values, layout,
@@ -307,12 +308,14 @@ EvaluationResult TrainingLoop::measure(std::string_view split,
   const Stopwatch watch(clock());
   parts_.updates->synchronize();
   const EvaluationSet set = evaluation_set(parts_.work, split);
-  WholeUnits units(parts_.work.layout, parts_.evaluated_values(),
-                   parts_.description().sharding.values, parts_.comm);
+  const Sharding& sharding = parts_.description().sharding;
+  WholeUnits units(parts_.work.layout, parts_.evaluated_values(), sharding.values,
+                   sharding.pool, parts_.comm);
   EvaluationResult result = convoy::evaluate(set, parts_.weights(), parts_.evaluator,
                                              parts_.comm, units.listener());
   summary_.add_evaluating(watch.seconds());
-  records_.evaluation(position, split, result.sum, watch.seconds());
+  records_.evaluation(position, split, result.sum, watch.seconds(),
+                      shown_batches(result.batches, set.batch_size()));
   say_damaged_files();
   if (!std::isfinite(result.sum.loss)) end_diverged();
   return result;
@@ -371,7 +374,9 @@ std::string TrainingLoop::unsaved() const {
 
 void TrainingLoop::end_diverged() {
   outcome_.code = ExitCode::diverged;
-  outcome_.reason = fmt::format("the loss is not finite at step {} (epoch {})",
+  const std::string scale = loss_scale_.reason_to_end();
+  outcome_.reason = fmt::format("{} at step {} (epoch {})",
+                                scale.empty() ? "the loss is not finite" : scale,
                                 position_.step, position_.epoch);
 }
 
@@ -380,6 +385,7 @@ void TrainingLoop::finish() {
   for (const std::string& line : parts_.policy.findings(parts_.monitored_split())) {
     records_.say(line);
   }
+  if (is_done()) records_.say_complete(run_seconds());
   if (resources_) resources_->finish();
   parts_.updates->synchronize();
 }

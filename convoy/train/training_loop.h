@@ -15,6 +15,7 @@
 #include "convoy/monitor/records.h"
 #include "convoy/monitor/resource_records.h"
 #include "convoy/system/stop_request.h"
+#include "convoy/train/loss_scale_report.h"
 #include "convoy/train/outcome.h"
 #include "convoy/train/run_saver.h"
 #include "convoy/train/run_summary.h"
@@ -86,6 +87,7 @@ class TrainingLoop {
   EventRecords events_;
   Records records_;
   RunSummary summary_;
+  LossScaleReport loss_scale_;
   std::optional<ResourceRecords> resources_;
   TrainPosition position_;
   LossSum epoch_sum_;         // over the epoch's steps so far

@@ -57,10 +57,12 @@ void TrainingParts::set_first_values() {
     whiten(training_images(work), work.layout, first_convolution(work.layout),
            rig.values());
   }
-  if (settings.model.init.empty() || resumes_from_checkpoint(settings)) return;
-  initial = load_initial_weights(
-      settings.model.init,
-      {{work.layout, rig.values()}, {work.statistics_layout, rig.statistics()}});
+  if (!settings.model.init.empty() && !resumes_from_checkpoint(settings)) {
+    initial = load_initial_weights(
+        settings.model.init,
+        {{work.layout, rig.values()}, {work.statistics_layout, rig.statistics()}});
+  }
+  rig.adopt_values();
 }
 
 std::size_t TrainingParts::steps_planned() const {
@@ -73,6 +75,13 @@ std::size_t TrainingParts::steps_planned() const {
 Weights TrainingParts::weights() const {
   if (averages && averages->any()) return averages->weights();
   return {rig.values(), rig.statistics()};
+}
+
+TrainedNumbers TrainingParts::trained_numbers() {
+  const Sharding& sharding = description().sharding;
+  if (averages && averages->any()) return {averages->values(), sharding.values};
+  return {rig.trained_values(),
+          rig.types() != nullptr ? sharding.state : sharding.values};
 }
 
 FlatBuffer& TrainingParts::evaluated_values() {
@@ -103,14 +112,14 @@ double weight_norm(const TrainingParts& parts) {
   const std::vector<Range> own = updated ? std::vector{*updated} : parts.own_ranges();
   double sum = 0;
   for (const Range& range : own) sum += sum_of_squares(values.view(range));
-  if (!is_divided(parts.description())) return std::sqrt(sum);
+  if (!has_divided_values(parts.description())) return std::sqrt(sum);
   std::vector<double> sums(static_cast<std::size_t>(parts.comm.ranks()));
   parts.comm.all_gather(std::as_bytes(std::span(&sum, 1)),
                         std::as_writable_bytes(std::span(sums)));
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
-bool is_divided(const UpdateDescription& updates) {
+bool has_divided_values(const UpdateDescription& updates) {
   return updates.own_values || updates.sharding.values != nullptr;
 }
 

@@ -26,6 +26,13 @@
 
 namespace convoy {
 
+/// Numbers of the layout of parameters, and how they are divided over the ranks; nullptr:
+/// they are not. Borrowed.
+struct TrainedNumbers {
+  FlatBuffer& numbers;
+  const ShardPlan* plan;
+};
+
 struct TrainingParts {
   /// Borrows the comm. Throws InputError for invalid settings, and for a job that does
   /// not fit into memory.
@@ -44,6 +51,8 @@ struct TrainingParts {
   /// What is evaluated and saved: the averages, or the values before there are any.
   Weights weights() const;
   FlatBuffer& evaluated_values();
+  /// The same in full precision: of values of 16 bits the masters.
+  TrainedNumbers trained_numbers();
 
   /// The ranges of the values that this rank has between two updates.
   std::vector<Range> own_ranges() const;
@@ -74,7 +83,7 @@ struct TrainingParts {
 double weight_norm(const TrainingParts& parts);
 
 /// Whether ranks update or have different parts of the values.
-bool is_divided(const UpdateDescription& updates);
+bool has_divided_values(const UpdateDescription& updates);
 
 /// Whether there is a checkpoint to resume from, as far as this rank knows.
 bool resumes_from_checkpoint(const Settings& settings);

@@ -5,8 +5,9 @@
 namespace convoy {
 
 WholeUnits::WholeUnits(const Layout& layout, FlatBuffer& numbers, const ShardPlan* plan,
-                       Comm& comm) {
+                       PagePool* pool, Comm& comm) {
   if (plan == nullptr) return;
+  if (pool != nullptr) pool->trim();
   background_.emplace(comm);
   gathered_.emplace(layout,
                     ParameterStore(layout, numbers, *plan, comm.rank(), Residency::shard),

@@ -17,10 +17,11 @@ namespace convoy {
 
 class WholeUnits {
  public:
-  /// `plan` divides the numbers; nullptr: they are not divided. Borrows all for as long
-  /// as it lives. Requires: no operation of the comm is running.
+  /// `plan` divides the numbers; nullptr: they are not divided. The pool, if any, gives
+  /// its idle memory back first. Borrows all others for as long as it lives. Requires: no
+  /// operation of the comm is running.
   WholeUnits(const Layout& layout, FlatBuffer& numbers, const ShardPlan* plan,
-             Comm& comm);
+             PagePool* pool, Comm& comm);
 
   /// Makes a unit whole before its forward and releases it afterwards.
   PassListener& listener();

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/gathered_units.h"
 #include "convoy/strategy/registry.h"
+#include "convoy/system/process_usage.h"
 #include "convoy/updates/update_bn.h"
 
 namespace convoy {
@@ -77,7 +78,8 @@ Replica LocalUpdates::replica() {
           .statistics = parts_.rig.statistics(),
           .gradients = microbatches_.gradients(),
           .batch_stats = microbatches_.batch_stats(),
-          .step = {parts_.rig.optimizer(), parts_.rig.clip()}};
+          .step = parts_.rig.step(),
+          .types = parts_.rig.types()};
 }
 
 /// Returns the batch of that step; nullptr at the end of the epoch.
@@ -94,10 +96,12 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
   const Batch* batch = next_batch(request.position);
   check(batch != nullptr, "an epoch has the batches it was planned with");
   const Stopwatch watch;
-  parts_.rig.optimizer().start_step(step, request.rates);
+  parts_.rig.start_step(step, request.rates);
+  microbatches_.scale_loss(parts_.rig.step().scale());
   compute_timer_.begin(step);
-  microbatches_.run({{batch->images, batch->labels}, batch->global_count},
-                    parts_.rig.values(), key(step), compute_timer_);
+  microbatches_.run(
+      {{batch->images, batch->labels, batch->distributions}, batch->global_count},
+      parts_.rig.values(), key(step), compute_timer_);
   start_all_gather(request);
   strategy_->step();
   microbatches_.update_running_stats(batch->global_count, parts_.rig.statistics());
@@ -108,7 +112,7 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
                 .reports = all_gather_.reports(),
                 .stop_signal = all_gather_.stop_signal(),
                 .gather_resources = all_gather_.reports().front().gather_resources != 0,
-                .diverged = !std::isfinite(loss.loss)};
+                .diverged = !std::isfinite(loss.loss) || parts_.rig.is_scale_exhausted()};
 }
 
 /// Starts the small all-gather of the step whose backward is complete.
@@ -168,10 +172,12 @@ nlohmann::ordered_json LocalUpdates::loader_fields() const {
   if (!parts_.work.data.train.files) return nullptr;
   const LoaderWork work = loader_.work();
   const double seconds = work.cpu_seconds;
+  const ProcessUsage usage = process_usage();
   return {{"loader",
            {{"threads", work.threads},
             {"images", work.images},
             {"cpu_seconds", seconds},
+            {"cpu_share", seconds / (usage.user_seconds + usage.system_seconds)},
             {"images_per_core_second",
              seconds > 0 ? static_cast<double>(work.images) / seconds : 0}}}};
 }

@@ -95,6 +95,22 @@ TEST_F(Safetensors, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(file.metadata().at("format"), "pt");
 }
 
+TEST_F(Safetensors, ComeBackIn16Bits) {
+  const std::vector<float> numbers = {1, -2, 0.25f, 65504, 0, 5.9604645e-8f};
+  const std::vector<float> wide = {1, -2, 3.3895314e38f};
+  const TensorView tensors[] = {{"half", {2, 3}, numbers, Dtype::fp16},
+                                {"brain", {3}, wide, Dtype::bf16}};
+
+  write_safetensors(path(), tensors);
+  const SafetensorsFile file = SafetensorsFile::read(path());
+
+  EXPECT_EQ(file.tensor("half").dtype, "F16");
+  EXPECT_EQ(file.tensor("brain").dtype, "BF16");
+  EXPECT_EQ(file.tensor("brain").bytes, (Range{12, 18}));
+  EXPECT_EQ(file.values("half"), numbers);
+  EXPECT_EQ(file.values("brain"), wide);
+}
+
 TEST_F(Safetensors, HaveTheBytesTheFormatAsksFor) {
   const std::vector<float> values = {1.0f, 2.0f};
   const TensorView tensor{"a", {2}, values};
@@ -156,7 +172,7 @@ TEST_F(Safetensors, ListTensorsOfOtherDtypesButDoNotReadThem) {
               path().string() +
                   ": tensor bn.num_batches_tracked\n"
                   "  found:    dtype I64\n"
-                  "  expected: dtype F32\n"
+                  "  expected: dtype F32, F16 or BF16\n"
                   "  hint:     convert the tensor to 32-bit floating point");
   }
 }

@@ -147,17 +147,17 @@ TEST_P(EveryComm, GathersParts) {
 
 /// `onto`: which of its partials a rank has the sum written to; beyond them: none.
 std::vector<float> reduced(Comm& comm, std::size_t microbatches, std::size_t size,
-                           std::size_t onto, bool to_all) {
+                           std::size_t onto, bool to_all, Dtype dtype = Dtype::fp32) {
   const ReductionOrder order(microbatches, comm.ranks());
-  auto partials = partials_of_rank(order, comm.rank(), size);
+  auto partials = partials_of_rank(order, comm.rank(), size, dtype);
   std::vector<const float*> pointers;
   for (const auto& partial : partials) pointers.push_back(partial.data());
   std::vector<float> apart(size, -1);
   std::vector<float>& whole = onto < partials.size() ? partials[onto] : apart;
   if (to_all) {
-    comm.all_reduce(order, pointers, whole);
+    comm.all_reduce(order, pointers, whole, dtype);
   } else {
-    comm.reduce_scatter(order, pointers, whole);
+    comm.reduce_scatter(order, pointers, whole, {}, dtype);
   }
   return whole;
 }
@@ -173,6 +173,26 @@ TEST_P(EveryComm, ReducesToTheBitsOfASingleTree) {
       }
     });
   }
+}
+
+TEST_P(EveryComm, ReducesIn16BitsToTheBitsOfASingleTree) {
+  const std::size_t microbatches = static_cast<std::size_t>(ranks()) + 4;
+  run([&](Comm& comm) {
+    for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+      for (const std::size_t size : kSizes) {
+        const std::vector<float> expected = tree_sum({0, microbatches}, size, dtype);
+        const std::vector<float> apart =
+            reduced(comm, microbatches, size, 99, true, dtype);
+        EXPECT_TRUE(same_bits(apart, expected)) << size;
+        std::vector<float> onto = reduced(comm, microbatches, size, 0, false, dtype);
+        const Range own = even_part(size, static_cast<std::size_t>(comm.ranks()),
+                                    static_cast<std::size_t>(comm.rank()));
+        for (std::size_t i = own.begin; i < own.end; ++i) {
+          ASSERT_EQ(onto[i], expected[i]) << size << ": " << i;
+        }
+      }
+    }
+  });
 }
 
 TEST_P(EveryComm, ReducesOntoAPartial) {

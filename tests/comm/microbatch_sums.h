@@ -14,7 +14,8 @@
 namespace convoy {
 
 /// Of sizes so different that the order of adding shows in the bits.
-inline std::vector<float> microbatch_numbers(std::size_t microbatch, std::size_t count) {
+inline std::vector<float> microbatch_numbers(std::size_t microbatch, std::size_t count,
+                                             Dtype dtype = Dtype::fp32) {
   std::vector<float> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto mixed =
@@ -22,24 +23,31 @@ inline std::vector<float> microbatch_numbers(std::size_t microbatch, std::size_t
     const float scale = static_cast<float>(1u << (mixed >> 27));
     numbers[i] = (static_cast<float>(mixed & 0xffff) - 30000.0f) / scale;
   }
+  round_in_place(dtype, numbers.data(), count);
   return numbers;
 }
 
-inline std::vector<float> tree_sum(Range microbatches, std::size_t count) {
-  if (microbatches.size() == 1) return microbatch_numbers(microbatches.begin, count);
+/// Every sum is rounded to the type.
+inline std::vector<float> tree_sum(Range microbatches, std::size_t count,
+                                   Dtype dtype = Dtype::fp32) {
+  if (microbatches.size() == 1) {
+    return microbatch_numbers(microbatches.begin, count, dtype);
+  }
   const std::size_t middle = tree_split(microbatches);
-  std::vector<float> sum = tree_sum({microbatches.begin, middle}, count);
-  const std::vector<float> right = tree_sum({middle, microbatches.end}, count);
+  std::vector<float> sum = tree_sum({microbatches.begin, middle}, count, dtype);
+  const std::vector<float> right = tree_sum({middle, microbatches.end}, count, dtype);
   for (std::size_t i = 0; i < count; ++i) sum[i] += right[i];
+  round_in_place(dtype, sum.data(), count);
   return sum;
 }
 
 /// What a rank has added itself.
 inline std::vector<std::vector<float>> partials_of_rank(const ReductionOrder& order,
-                                                        int rank, std::size_t count) {
+                                                        int rank, std::size_t count,
+                                                        Dtype dtype = Dtype::fp32) {
   std::vector<std::vector<float>> partials;
   for (const Range microbatches : whole_subtrees(order.microbatches_of(rank))) {
-    partials.push_back(tree_sum(microbatches, count));
+    partials.push_back(tree_sum(microbatches, count, dtype));
   }
   return partials;
 }

@@ -12,13 +12,14 @@
 namespace convoy {
 namespace {
 
-void reduce(Comm& comm, std::size_t microbatches, std::size_t size, bool to_all) {
+void reduce(Comm& comm, std::size_t microbatches, std::size_t size, bool to_all,
+            Dtype dtype = Dtype::fp32) {
   const ReductionOrder order(microbatches, comm.ranks());
-  auto partials = partials_of_rank(order, comm.rank(), size);
+  auto partials = partials_of_rank(order, comm.rank(), size, dtype);
   std::vector<const float*> pointers;
   for (const auto& partial : partials) pointers.push_back(partial.data());
-  if (to_all) return comm.all_reduce(order, pointers, partials[0]);
-  comm.reduce_scatter(order, pointers, partials[0]);
+  if (to_all) return comm.all_reduce(order, pointers, partials[0], dtype);
+  comm.reduce_scatter(order, pointers, partials[0], {}, dtype);
 }
 
 class TrafficOf : public testing::TestWithParam<Transport> {};
@@ -35,6 +36,18 @@ TEST_P(TrafficOf, AnAllReduceIsExact) {
         EXPECT_EQ(traffic.bytes_sent, 2 * (2 + 3) * sizeof(float));
         EXPECT_EQ(traffic.bytes_received, 2 * (2 + 3) * sizeof(float));
         EXPECT_GT(traffic.seconds, 0);
+      },
+      GetParam());
+}
+
+TEST_P(TrafficOf, AnAllReduceIn16BitsIsHalf) {
+  run_ranks(
+      2,
+      [](Comm& comm) {
+        reduce(comm, 2, 5, true, Dtype::bf16);
+        const Traffic& traffic = comm.traffic(Operation::all_reduce);
+        EXPECT_EQ(traffic.bytes_sent, (2 + 3) * sizeof(std::uint16_t));
+        EXPECT_EQ(traffic.bytes_received, (2 + 3) * sizeof(std::uint16_t));
       },
       GetParam());
 }

@@ -47,7 +47,8 @@ TEST(MemoryPlan, CountsBuffersOfGradientsAsMicrobatchesReserveThem) {
         TrainingRig rig(work, rig_options(settings, work.layout));
         rig.plan_passes(pass_options(settings, part));
 
-        EXPECT_EQ(gradient_buffers(part) * work.layout.trained_size() * sizeof(float),
+        EXPECT_EQ(Microbatches::gradient_buffers(part) * work.layout.trained_size() *
+                      sizeof(float),
                   rig.microbatches().gradient_bytes())
             << microbatches << " on rank " << rank << " of " << ranks;
       }

@@ -263,5 +263,21 @@ TEST_F(EventsOfARun, ReplaceThoseOfAnEarlierStartInTheSameFolder) {
   EXPECT_EQ(events.front().at("step"), 0);
 }
 
+TEST_F(EventsOfARun, HaveTheTagsOfTheImagenetExampleInItsStyle) {
+  settings.console.style = ConsoleStyle::imagenet;
+  const std::map<std::string, ScalarCurve> curves = curves_of(train(1));
+
+  const ScalarCurve& steps = curves.at("train/accuracy");
+  const ScalarCurve& points = curves.at("Accuracy/train");
+  ASSERT_EQ(points.size(), steps.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(points[i].first, i + 1);
+    EXPECT_FLOAT_EQ(points[i].second, 100 * steps[i].second);
+  }
+  EXPECT_EQ(curves.at("Loss/train"), curves.at("train/loss"));
+  EXPECT_EQ(curves.at("Loss/Val").size(), 2u) << "one batch per epoch";
+  EXPECT_EQ(curves.at("Accuracy/Val").back().first, 2u);
+}
+
 }  // namespace
 }  // namespace convoy

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "convoy/system/file.h"
@@ -170,6 +171,40 @@ TEST_F(RecordsOfARun, HoldAnEvaluationWithItsSplit) {
   EXPECT_EQ(line.at("correct"), 3);
   EXPECT_EQ(line.at("total"), 5);
   EXPECT_THAT(read_text(folder.path() / "log.txt"), HasSubstr("(3/5)"));
+}
+
+TEST_F(RecordsOfARun, AreLinesOfTheImagenetExampleInItsStyle) {
+  Records lines_of{
+      &folder,
+      nullptr,
+      {.steps_in_epoch = 3, .log_every = 2, .style = ConsoleStyle::imagenet}};
+  lines_of.start_epoch();
+  LossSum sum;
+  for (std::size_t step = 1; step <= 3; ++step) {
+    const LossSum batch{.loss = 8, .correct = 1, .samples = 4, .in_top = 2};
+    sum += batch;
+    // The second epoch: lines are of the steps of an epoch, not of the run.
+    lines_of.step({.position = {.step = 3 + step, .epoch = 2, .step_in_epoch = step},
+                   .loss = batch,
+                   .epoch_sum = sum,
+                   .reports = ranks});
+  }
+  const TrainPosition end{.step = 6, .epoch = 2, .step_in_epoch = 3};
+  const std::vector<LossSum> batches(2, {.loss = 4, .correct = 3, .samples = 4});
+  lines_of.end_epoch(end, sum, 0.1);
+  lines_of.evaluation(end, "test", {.loss = 8, .correct = 6, .samples = 8}, 1, batches);
+  lines_of.say_complete(61);
+  folder.flush();
+
+  const std::regex time("[0-9-]{10} [0-9:]{8}  ");
+  EXPECT_EQ(std::regex_replace(read_text(folder.path() / "log.txt"), time, ""),
+            "Epoch: [1][1/3]\tLoss 2.0000e+00 (2.0000e+00)\tAcc@1  25.00 ( 25.00)\t"
+            "Acc@5  50.00 ( 50.00)\n"
+            " * Train Acc@1 25.000 Train Acc@5 50.000\n"
+            "Epoch: [1][1/2]\tLoss 1.0000e+00 (1.0000e+00)\tAcc@1  75.00 ( 75.00)\t"
+            "Acc@5   0.00 (  0.00)\n"
+            " * Val Acc@1 75.000 Val Acc@5 0.000\n"
+            "Training complete in: 0:01:01.000000\n");
 }
 
 }  // namespace

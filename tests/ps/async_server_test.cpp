@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -395,6 +396,59 @@ TEST_F(Bound, IsNoneUnlessAskedFor) {
   cluster.server.set_connected(1, true);
   for (int i = 0; i < 5; ++i) cluster.pull(0), cluster.push(0);
   EXPECT_TRUE(cluster.server.may_pull(0));
+}
+
+TEST(AsyncServer, DropsAPushThatIsNotFiniteAndLowersTheScale) {
+  Training training;
+  LossScaler scaler({}, training.team);
+  ServedRange served = training.served();
+  served.scaler = &scaler;
+  AsyncServer server({.batches = {5, 5}}, served, training.team);
+  const std::string before = training.digest();
+  fill(/*label=*/1, training.gradients);
+  for (const int worker : {0, 1}) server.pull(worker);
+
+  for (const int worker : {0, 1}) {
+    const Applied dropped =
+        server.push(worker, {.loss_scale = 65536, .is_finite = false},
+                    training.gradients.view(training.everything), kRates);
+    EXPECT_EQ(dropped.result, PushResult::applied);
+  }
+
+  EXPECT_EQ(training.digest(), before);
+  EXPECT_EQ(server.version(), 2u) << "a dropped push is a step";
+  EXPECT_EQ(scaler.state(), (LossScaleState{.scale = 32768, .skipped = 2}));
+}
+
+/// A power of two changes no bit.
+TEST(AsyncServer, UnscalesByTheScaleThatAPushWasMadeWith) {
+  for (const Compensation kind : {Compensation::none, Compensation::dc_asgd}) {
+    std::vector<std::string> digests;
+    for (const float scale : {1.0f, 1024.0f}) {
+      Training training(/*adam=*/true, /*clips=*/true);
+      LossScaler scaler({}, training.team);
+      ServedRange served = training.served();
+      served.scaler = &scaler;
+      AsyncServer server({.batches = {1}, .compensation = {.kind = kind}}, served,
+                         training.team);
+      fill(/*label=*/1, training.gradients);
+      for (float& gradient : training.gradients.view(training.everything)) {
+        gradient *= scale;
+      }
+      server.pull(0);
+      server.push(0, {.loss_scale = scale}, training.gradients.view(training.everything),
+                  kRates);
+      digests.push_back(training.digest());
+    }
+    EXPECT_EQ(digests[0], digests[1]);
+  }
+}
+
+TEST_F(OddPush, IsRefusedIfItsLossScaleIsNone) {
+  for (const double scale : {0.0, -1.0, double{NAN}, double{INFINITY}}) {
+    expect_refused(0, {.sequence = 1, .version = 1, .loss_scale = scale}, "loss scale");
+  }
+  expect_nothing_changed();
 }
 
 TEST(AsyncServer, GoesOnFromWhereACheckpointWas) {

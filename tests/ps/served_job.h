@@ -75,7 +75,7 @@ inline void serve(const Settings& settings, const ServedJob& job, Comm& comm,
   if (comm.is_first() && job.on_step) trainer.tell_steps_to(job.on_step);
   const Outcome outcome = trainer.train(folder, nullptr, stop, "");
   if (comm.is_first()) result.outcome = outcome;
-  result.weights[static_cast<std::size_t>(comm.rank())] = weights_in(trainer);
+  result.weights[static_cast<std::size_t>(comm.rank())] = outcome.weights_sha256;
 }
 
 /// One life of a worker; throws Died if it is cut short.

@@ -198,7 +198,13 @@ class RawWorker : public Stranger {
   }
 
   static HelloBody hello(std::uint64_t worker = 0) {
-    return {worker, 1000, kGradients, kStatistics, kPartials, kMicrobatches};
+    return {.worker = worker,
+            .beat_milliseconds = 1000,
+            .gradients = kGradients,
+            .statistics = kStatistics,
+            .partials = kPartials,
+            .microbatches = kMicrobatches,
+            .pulled_bytes = kGradients * sizeof(float)};
   }
 
   void send(FrameKind kind, std::span<const std::byte> body) const {
@@ -227,7 +233,7 @@ class RawWorker : public Stranger {
   void expect_assignment() const {
     expect_welcome();
     EXPECT_EQ(receive_head().kind, FrameKind::assignment);
-    receive(assignment_length(kGradients));
+    receive(assignment_length(kGradients * sizeof(float)));
   }
 
   /// The refusal that comes, behind whatever comes before it.

@@ -70,8 +70,9 @@ TEST_P(ServerPortAt, CountsTheSameBytesAsItsWorker) {
   const std::uint64_t hello = sizeof(FrameHead) + sizeof(HelloBody);
   EXPECT_EQ(worker.port().bytes_sent(),
             hello + sizeof(FrameHead) + push_length(RawWorker::hello()));
-  EXPECT_EQ(worker.port().bytes_received(), 3 * sizeof(FrameHead) + sizeof(WelcomeBody) +
-                                                2 * assignment_length(kGradients));
+  EXPECT_EQ(worker.port().bytes_received(),
+            3 * sizeof(FrameHead) + sizeof(WelcomeBody) +
+                2 * assignment_length(kGradients * sizeof(float)));
   EXPECT_EQ(server->bytes_received(), worker.port().bytes_sent());
   EXPECT_TRUE(eventually([&] {  // sent is counted when it has been sent
     return server->bytes_sent() == worker.port().bytes_received();

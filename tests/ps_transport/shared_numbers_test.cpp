@@ -12,22 +12,26 @@ namespace {
 using Kind = Arrival::Kind;
 using testing::HasSubstr;
 
-constexpr HelloBody kSizes{
-    .gradients = 5, .statistics = 3, .partials = 2, .microbatches = 1};
+constexpr HelloBody kSizes{.gradients = 5,
+                           .statistics = 3,
+                           .partials = 2,
+                           .microbatches = 1,
+                           .gradient_type = Dtype::fp16,
+                           .pulled_bytes = 11};
 
 TEST(SharedNumbers, AreSeenByBothSides) {
   const SharedNumbers servers(kSizes);
   const auto workers = find_shared_numbers(kSizes, servers.welcome());
   ASSERT_TRUE(workers);
-  ASSERT_EQ(servers.pushed().size(), pushed_floats(kSizes));
-  ASSERT_EQ(servers.values().size(), kSizes.gradients);
+  ASSERT_EQ(servers.pushed().size(), 2u * (5 * 2 + 3 * 4));
+  ASSERT_EQ(servers.values().size(), 11u);
 
-  std::ranges::fill(workers->pushed(), 7.0f);
-  std::ranges::fill(servers.values(), 9.0f);
+  std::ranges::fill(workers->pushed(), std::byte{7});
+  std::ranges::fill(servers.values(), std::byte{9});
 
-  EXPECT_THAT(servers.pushed(), testing::Each(7.0f));
-  EXPECT_THAT(workers->values(), testing::Each(9.0f));
-  EXPECT_THAT(workers->pushed(), testing::Each(7.0f));
+  EXPECT_THAT(servers.pushed(), testing::Each(std::byte{7}));
+  EXPECT_THAT(workers->values(), testing::Each(std::byte{9}));
+  EXPECT_THAT(workers->pushed(), testing::Each(std::byte{7}));
 }
 
 TEST(SharedNumbers, AreNotFoundWhereTheyAreNot) {
@@ -57,7 +61,7 @@ class SharingSession : public testing::Test {
     server_.expect(Kind::joined);
     server_.assign(0, 0);
     EXPECT_EQ(worker->receive_head().kind, FrameKind::assignment);
-    worker->receive(assignment_length(kGradients));
+    worker->receive(assignment_length(kGradients * sizeof(float)));
     return worker;
   }
 
@@ -88,7 +92,7 @@ TEST_F(SharingSession, AnswersAsItIsAsked) {
   const auto numbers = find_shared_numbers(hello(), welcome_);
   ASSERT_TRUE(numbers);
   const std::vector<float> gradients = filled(kPartials * kGradients, 3);
-  std::ranges::copy(gradients, numbers->pushed().begin());
+  std::ranges::copy(std::as_bytes(std::span(gradients)), numbers->pushed().begin());
 
   worker->send(FrameKind::shared_push, push_without_numbers());
   EXPECT_EQ(copy_of(server_.expect(Kind::push).gradients), gradients);
@@ -96,7 +100,7 @@ TEST_F(SharingSession, AnswersAsItIsAsked) {
 
   EXPECT_EQ(worker->receive_head().kind, FrameKind::shared_assignment);
   EXPECT_EQ(worker->receive_body<AssignmentHead>().version, 8U);
-  const float* values = numbers->values().data();
+  const auto* values = reinterpret_cast<const float*>(numbers->values().data());
   EXPECT_EQ(copy_of({values, kGradients}), filled(kGradients, 8));
 }
 

@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convoy/optimizer/clip_norm.h"
@@ -24,9 +26,16 @@ namespace convoy {
 
 inline constexpr std::uint32_t kSteps = 3;
 
+/// How numbers are made up.
+struct MadeUpNumbers {
+  Dtype dtype = Dtype::fp32;  // of each, and of each sum
+  /// The step and micro-batch that finds an infinite gradient; by default none.
+  std::pair<std::uint32_t, std::size_t> infinite{~0u, 0};
+};
+
 /// What one micro-batch finds in one step, padding zero.
 inline FlatBuffer found_by(std::uint32_t step, std::size_t microbatch,
-                           const Layout& layout) {
+                           const Layout& layout, const MadeUpNumbers& made_up = {}) {
   FlatBuffer found(layout);
   std::uint64_t random = 0x9E3779B97F4A7C15u * (1 + 100 * microbatch + step);
   for (const Segment& segment : layout.segments()) {
@@ -36,16 +45,24 @@ inline FlatBuffer found_by(std::uint32_t step, std::size_t microbatch,
           static_cast<float>(static_cast<std::int32_t>(random >> 32)) * 0x1p-30f;
     }
   }
+  if (made_up.infinite == std::pair(step, microbatch)) {
+    found.data()[layout.segments().back().range.begin] = INFINITY;
+  }
+  round_in_place(made_up.dtype, found.data(), found.size());
   return found;
 }
 
 /// The sum over a sub-tree of micro-batches.
-inline FlatBuffer sum_over(std::uint32_t step, Range microbatches, const Layout& layout) {
-  if (microbatches.size() == 1) return found_by(step, microbatches.begin, layout);
+inline FlatBuffer sum_over(std::uint32_t step, Range microbatches, const Layout& layout,
+                           const MadeUpNumbers& made_up = {}) {
+  if (microbatches.size() == 1) {
+    return found_by(step, microbatches.begin, layout, made_up);
+  }
   const std::size_t middle = tree_split(microbatches);
-  const FlatBuffer left = sum_over(step, {microbatches.begin, middle}, layout);
-  FlatBuffer sum = sum_over(step, {middle, microbatches.end}, layout);
+  const FlatBuffer left = sum_over(step, {microbatches.begin, middle}, layout, made_up);
+  FlatBuffer sum = sum_over(step, {middle, microbatches.end}, layout, made_up);
   std::ranges::transform(left.numbers(), sum.numbers(), sum.data(), std::plus<>());
+  round_in_place(made_up.dtype, sum.data(), sum.size());
   return sum;
 }
 
@@ -62,10 +79,10 @@ struct Partials {
     }
   }
 
-  PartialSums sums() {
+  PartialSums sums(Dtype dtype = Dtype::fp32) {
     std::vector<FlatBuffer*> all;
     for (FlatBuffer& buffer : buffers) all.push_back(&buffer);
-    return PartialSums(all);
+    return PartialSums(all, dtype);
   }
 
   const Layout& layout;
@@ -76,6 +93,7 @@ struct Partials {
 struct Ending {
   std::vector<float> values, statistics;
   std::uint64_t gradients_sent = 0;  // bytes
+  LossScaleState loss_scale{};
 };
 
 struct MadeUpRun {
@@ -85,6 +103,7 @@ struct MadeUpRun {
   StrategyOptions options{.bucket_bytes = 100};
   std::vector<SegmentId> frozen{};
   Layout layout = three_units();
+  MadeUpNumbers gradients{};
   /// Called before each event, such as "forward 1".
   std::function<void(const Comm&, const std::string&)> before{};
 };
@@ -104,8 +123,13 @@ class MadeUpRank {
         async_(comm),
         partials_(layout_, part_.is_in_turn() ? MicrobatchPart{} : part_),
         strategy_(make_strategy(run.strategy,
-                                {layout_, statistics_layout_, values_, statistics_,
-                                 partials_.sums(), found_.sums(), sgd_, &clip_},
+                                {layout_,
+                                 statistics_layout_,
+                                 values_,
+                                 statistics_,
+                                 partials_.sums(run.gradients.dtype),
+                                 found_.sums(),
+                                 {sgd_, &clip_, &scaler_}},
                                 {comm, async_, order_}, run.options)) {}
 
   Ending train() {
@@ -126,7 +150,8 @@ class MadeUpRank {
     const std::span<const float> last = found_.buffers.back().numbers();
     return {{values_.numbers().begin(), values_.numbers().end()},
             {last.begin(), last.end()},
-            gradients_sent()};
+            gradients_sent(),
+            scaler_.state()};
   }
 
  private:
@@ -145,13 +170,13 @@ class MadeUpRank {
     std::vector<FlatBuffer> found;
     if (part_.is_in_turn()) {
       const bool is_own = pass < part_.count();
-      found.push_back(is_own ? found_by(step, part_.number(pass), layout_)
+      found.push_back(is_own ? found_by(step, part_.number(pass), layout_, run_.gradients)
                              : FlatBuffer(layout_));
       return found;
     }
     if (pass + 1 < part_.passes()) return found;
     for (const Range& subtree : partials_.subtrees) {
-      found.push_back(sum_over(step, subtree, layout_));
+      found.push_back(sum_over(step, subtree, layout_, run_.gradients));
     }
     return found;
   }
@@ -229,6 +254,7 @@ class MadeUpRank {
   ThreadTeam team_{1};
   Sgd sgd_;
   ClipNorm clip_;
+  LossScaler scaler_{{.initial = 4, .growth_interval = 2}, team_};
   AsyncComm async_;
   Partials partials_;
   std::unique_ptr<Strategy> strategy_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training with fsdp ends at the bits of one rank alone: every level, one and several
-// micro-batches per rank, with AdamW, clipped gradients, averaged and frozen parameters.
+// micro-batches per rank, with AdamW, clipped gradients, averaged and frozen parameters,
+// in every precision.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@ struct FsdpRun {
   int microbatches;
   bool keeps_values = false;  // fsdp.reshard_after_forward=false
   std::string freeze{};
+  PrecisionChoice precision = PrecisionChoice::fp32;
 };
 
 /// One epoch of three steps, the last of them shorter. The averages have running
@@ -34,7 +36,9 @@ Settings fsdp_settings(const FsdpRun& run) {
   set_small_images(run.model, settings);
   settings.train.epochs = 1;
   settings.train.microbatches = run.microbatches;
-  settings.train.ema = 0.9;
+  // Of 16-bit values, the hash is to be that of the masters.
+  settings.precision.name = run.precision;
+  if (run.precision == PrecisionChoice::fp32) settings.train.ema = 0.9;
   settings.train.freeze = run.freeze;
   settings.optimizer.name = OptimizerChoice::adamw;
   settings.optimizer.lr = 0.001;
@@ -98,16 +102,36 @@ std::vector<FsdpRun> all_fsdp_runs() {
                     .keeps_values = true,
                     .freeze = freeze});
   }
+  for (const PrecisionChoice precision :
+       {PrecisionChoice::amp_o2, PrecisionChoice::bf16}) {
+    for (const ShardChoice shard : kLevels) {
+      for (const auto& [ranks, microbatches] :
+           {std::pair{1, 3}, {2, 2}, {3, 7}, {4, 4}}) {
+        runs.push_back({.model = "vit_cifar",
+                        .shard = shard,
+                        .ranks = ranks,
+                        .microbatches = microbatches,
+                        .precision = precision});
+      }
+    }
+    runs.push_back({.model = "vgg11",
+                    .shard = ShardChoice::all,
+                    .ranks = 3,
+                    .microbatches = 4,
+                    .freeze = "layers.[0-5].*,*.bias",
+                    .precision = precision});
+  }
   return runs;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_fsdp_runs()),
                          [](const testing::TestParamInfo<FsdpRun>& info) {
                            const FsdpRun& run = info.param;
-                           return fmt::format("{}_{}_Ranks{}_Microbatches{}{}", run.model,
-                                              choice_name(run.shard), run.ranks,
-                                              run.microbatches,
-                                              run.freeze.empty() ? "" : "_Frozen");
+                           return fmt::format("{}_{}_Ranks{}_Microbatches{}{}_{}",
+                                              run.model, choice_name(run.shard),
+                                              run.ranks, run.microbatches,
+                                              run.freeze.empty() ? "" : "_Frozen",
+                                              choice_name(run.precision));
                          });
 
 /// Every unit has memory while it is used, and only then.

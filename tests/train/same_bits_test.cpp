@@ -2,12 +2,13 @@
 //
 // The same micro-batches end at the same bits: with every strategy, on any number of
 // ranks and threads, as with one rank alone. Strategies join by being registered;
-// ps_sync, whose updates servers make, is here as well.
+// ps_sync, whose updates servers make, is here as well. Each within each precision.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "convoy/comm/alone_comm.h"
@@ -32,7 +33,17 @@ struct Case {
   bool recipe = false;  // with clipped gradients, AdamW, and an average of epochs
   std::string partition = "iid";
   std::string freeze{};
+  std::string precision = "fp32";  // or the type in which fp32 gradients are exchanged
 };
+
+void set_precision(const std::string& precision, Settings& settings) {
+  if (const auto choice = find_choice<PrecisionChoice>(precision)) {
+    settings.precision.name = *choice;
+  } else {
+    settings.ddp.compress =
+        precision == "to_fp16" ? CompressChoice::fp16 : CompressChoice::bf16;
+  }
+}
 
 void add_recipe(Settings& settings) {
   settings.optimizer.name = OptimizerChoice::adamw;
@@ -61,6 +72,7 @@ Settings settings_of(const Case& run) {
   settings.train.augment = AugmentChoice::crop_flip;
   settings.strategy.name = find_choice<StrategyChoice>(run.strategy).value();
   settings.ddp.bucket_mb = 0.1;  // so that there are several
+  set_precision(run.precision, settings);
   if (run.recipe) add_recipe(settings);
   if (!run.freeze.empty()) add_fine_tuning(run.freeze, settings);
   return settings;
@@ -82,17 +94,19 @@ Ending train_alike(const Settings& settings, Comm& comm, const StopRequest& stop
 /// One rank alone, of each model, number of micro-batches, recipe, partition and what is
 /// frozen once.
 const Ending& alone(const Case& run, const StopRequest& stop) {
-  static std::map<std::tuple<std::string, int, bool, std::string, std::string>, Ending>
-      known;
-  const auto [ending, is_new] = known.try_emplace(
-      {run.model, run.microbatches, run.recipe, run.partition, run.freeze});
+  using Key = std::tuple<std::string, int, bool, std::string, std::string, std::string>;
+  static std::map<Key, Ending> known;
+  const auto [ending, is_new] =
+      known.try_emplace({run.model, run.microbatches, run.recipe, run.partition,
+                         run.freeze, run.precision});
   if (is_new) {
     AloneComm comm;
     const Case of_one = {.model = run.model,
                          .microbatches = run.microbatches,
                          .recipe = run.recipe,
                          .partition = run.partition,
-                         .freeze = run.freeze};
+                         .freeze = run.freeze,
+                         .precision = run.precision};
     ending->second = train_alike(settings_of(of_one), comm, stop);
   }
   return ending->second;
@@ -130,6 +144,28 @@ TEST(EndsAtTheSameBitsAsOneRankAlone, WithOtherKernelsOnEachRank) {
           << model << ", rank " << comm.rank();
     });
   }
+}
+
+constexpr const char* kPrecisions[] = {"amp_o2", "bf16", "to_fp16", "to_bf16"};
+
+TEST(EndsAtTheSameBitsAsOneRankAlone, WithOtherKernelsInEveryPrecision) {
+  const StopRequest stop;
+  for (const char* precision : kPrecisions) {
+    const Case run = {.model = "vit_cifar", .precision = precision};
+    Settings settings = settings_of(run);
+    settings.network.kernels = KernelsChoice::reference;
+    AloneComm comm;
+    EXPECT_EQ(train_alike(settings, comm, stop), alone(run, stop)) << precision;
+  }
+}
+
+TEST(EndsAtOtherBits, InEveryPrecision) {
+  const StopRequest stop;
+  std::set<std::string> weights = {alone({.model = "lenet5"}, stop).weights};
+  for (const char* precision : kPrecisions) {
+    weights.insert(alone({.model = "lenet5", .precision = precision}, stop).weights);
+  }
+  EXPECT_EQ(weights.size(), 1 + std::size(kPrecisions));
 }
 
 TEST(EndsAtOtherBits, WithOtherMicrobatches) {
@@ -206,6 +242,25 @@ std::vector<Case> all_cases() {
                        .recipe = ranks == 2,
                        .freeze = kFrozenParts});
     }
+    for (const std::string precision : kPrecisions) {
+      for (const int ranks : {1, 2, 3, 4}) {
+        // With fp32 values and activations, only the sums differ: fewer are enough.
+        if (precision.starts_with("to_") && ranks % 3 == 1) continue;
+        cases.push_back({.model = "lenet5",
+                         .strategy = strategy,
+                         .ranks = ranks,
+                         .threads = 1 + ranks % 2,
+                         .transport = ranks == 2 ? Transport::tcp : Transport::shared,
+                         .precision = precision});
+      }
+    }
+    // Depthwise convolutions and squeeze-and-excitation, in 16 bits throughout.
+    cases.push_back({.model = "mobilenet_v3_small",
+                     .strategy = strategy,
+                     .ranks = 3,
+                     .threads = 2,
+                     .recipe = true,
+                     .precision = strategy == "ddp" ? "bf16" : "amp_o2"});
     cases.push_back(
         {"vgg11", strategy, 3, 2, /*microbatches=*/5, Transport::shared, true});
     for (const int ranks : {2, 3}) {
@@ -219,12 +274,13 @@ std::vector<Case> all_cases() {
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
   const Case& run = info.param;
-  return fmt::format("{}_{}_Ranks{}_Threads{}_Microbatches{}{}{}{}{}", run.model,
+  return fmt::format("{}_{}_Ranks{}_Threads{}_Microbatches{}{}{}{}{}{}", run.model,
                      run.strategy, run.ranks, run.threads, run.microbatches,
                      run.transport == Transport::shared ? "_Shared" : "",
                      run.recipe ? "_Recipe" : "",
                      run.partition == "iid" ? "" : "_" + run.partition,
-                     run.freeze.empty() ? "" : "_Frozen");
+                     run.freeze.empty() ? "" : "_Frozen",
+                     run.precision == "fp32" ? "" : "_" + run.precision);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, EndsAtTheSameBits, testing::ValuesIn(all_cases()),
@@ -290,6 +346,21 @@ std::vector<ServedCase> served_cases() {
     cases.push_back(
         {{.model = "lenet5", .strategy = "ps_sync", .ranks = 3, .partition = partition},
          2});
+  }
+  for (const char* precision : kPrecisions) {
+    for (const int workers : {1, 2, 3, 4}) {
+      cases.push_back({{.model = "lenet5",
+                        .strategy = "ps_sync",
+                        .ranks = workers,
+                        .precision = precision},
+                       1 + workers % 2});
+    }
+    cases.push_back({{.model = "vgg11",
+                      .strategy = "ps_sync",
+                      .ranks = 2,
+                      .freeze = kFrozenParts,
+                      .precision = precision},
+                     2});
   }
   return cases;
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs in 16 bits that are stopped and go on, also in another precision.
+
+#include <gmock/gmock.h>
+
+#include "convoy/checkpoint/safetensors.h"
+#include "convoy/comm/alone_comm.h"
+#include "tests/checkpoint/resumed_runs.h"
+
+namespace convoy {
+namespace {
+
+using testing::HasSubstr;
+
+class ResumeIn16Bits : public Resume, public testing::WithParamInterface<const char*> {};
+
+/// The first steps overflow at this scale, and later it doubles: checkpoints are right
+/// after a skipped step and in the middle of a growth interval.
+Settings scaled_settings() {
+  Settings settings = settings_of_resumed("lenet5");
+  settings.precision.name = PrecisionChoice::amp_o2;
+  settings.precision.init_scale = 1048576;
+  settings.precision.growth_interval = 3;
+  settings.optimizer.name = OptimizerChoice::adam;
+  settings.optimizer.lr = 0.001;
+  return settings;
+}
+
+TEST_P(ResumeIn16Bits, EndsAtTheSameBitsFromAnyStep) {
+  Settings settings = scaled_settings();
+  strategy = GetParam();
+  train(settings, "whole", 3);
+  std::vector<std::uint64_t> skipped;
+  for (std::size_t step = 1; step < 6; ++step) {
+    const CheckpointState state = load_state(checkpoint("whole", step));
+    skipped.push_back(state.loss_scale.value().skipped);
+    const int ranks = 1 + static_cast<int>(step) % 4;
+    const std::string name = fmt::format("from{}", step);
+    train(going_on(settings, checkpoint("whole", step)), name, ranks);
+    EXPECT_EQ(weights(name), weights("whole")) << step;
+  }
+  EXPECT_GT(skipped.front(), 0u) << "the first step is skipped";
+  EXPECT_LT(skipped.back(), 5u) << "later ones are not";
+}
+
+INSTANTIATE_TEST_SUITE_P(With, ResumeIn16Bits, testing::Values("ddp", "fsdp"));
+
+std::vector<float> trained_in(const std::filesystem::path& checkpoint) {
+  const auto optimizer = SafetensorsFile::read(checkpoint / "optimizer.safetensors");
+  if (optimizer.contains("fc1.weight.master")) {
+    return optimizer.values("fc1.weight.master");
+  }
+  return SafetensorsFile::read(checkpoint / "model.safetensors").values("fc1.weight");
+}
+
+class ResumeInAnotherPrecision : public Resume {};
+
+TEST_F(ResumeInAnotherPrecision, GoesOnFromTheNumbersOfFullPrecision) {
+  constexpr PrecisionChoice kAll[] = {PrecisionChoice::fp32, PrecisionChoice::amp_o2,
+                                      PrecisionChoice::bf16};
+  constexpr Dtype kTypes[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  Settings settings = settings_of_resumed("lenet5");
+  for (const PrecisionChoice from : kAll) {
+    settings.precision.name = from;
+    train(settings, choice_name(from));
+    const std::filesystem::path last = checkpoint(choice_name(from), 3);
+    for (const PrecisionChoice to : kAll) {
+      Settings other = going_on(settings, last);
+      other.precision.name = to;
+      AloneComm comm;
+      const Trainer trainer(other, comm);
+
+      std::vector<float> expected = trained_in(last);
+      round_in_place(kTypes[static_cast<int>(to)], expected.data(), expected.size());
+      const Layout& layout = trainer.work().layout;
+      const Segment& segment = layout.segment(layout.find("fc1.weight").value());
+      const auto found = trainer.values().view(segment.range);
+      EXPECT_TRUE(std::ranges::equal(found, expected))
+          << choice_name(from) << " to " << choice_name(to);
+      const std::string note =
+          fmt::format("from precision {} to {}", choice_name(from), choice_name(to));
+      EXPECT_EQ(trainer.plan().find(note) != std::string::npos, from != to);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convoy
