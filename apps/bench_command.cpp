@@ -150,6 +150,15 @@ ExitCode bench(const BenchArguments& arguments) {
   return ExitCode::done;
 }
 
+json difference_json(const DecodeDifference& difference) {
+  return {{"mean", difference.mean}, {"largest", difference.largest}};
+}
+
+std::string difference_text(const DecodeDifference& difference) {
+  return fmt::format("{:.2f} levels of 255 away, at most {}", difference.mean,
+                     difference.largest);
+}
+
 ExitCode bench_the_loader(const BenchArguments& arguments) {
   const Settings settings = arguments.settings.resolve();
   const LoaderBenchResult result = bench_loader(settings, arguments.options.seconds);
@@ -162,6 +171,8 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
                          {"core_us", result.core_us},
                          {"decode_us", result.decode_us},
                          {"threads", result.threads},
+                         {"crop_difference", difference_json(result.crops)},
+                         {"centre_difference", difference_json(result.centres)},
                          {"images_per_second", result.images_per_second}};
     fmt::print("{}\n", json_text(object));
     return ExitCode::done;
@@ -175,6 +186,10 @@ ExitCode bench_the_loader(const BenchArguments& arguments) {
         "one core  {:.0f} us per image, {:.0f} images/s; decoding alone {:.0f} us\n",
         result.core_us, 1e6 / result.core_us, result.decode_us);
     fmt::print("threads   {}\n", result.threads);
+  }
+  if (settings.data.decode == DecodeChoice::fast) {
+    fmt::print("exact     {} in random crops, {} in centres\n",
+               difference_text(result.crops), difference_text(result.centres));
   }
   fmt::print("images/s  {}\n",
              with_commas(static_cast<std::uint64_t>(result.images_per_second)));

@@ -41,6 +41,8 @@ void add_simulate_command(CLI::App& app, Action& action,
                           const std::vector<std::string>& command_line);
 void add_sweep_command(CLI::App& app, Action& action);
 void add_kfold_command(CLI::App& app, Action& action);
+void add_pack_command(CLI::App& data_command, Action& action);
+void add_predict_command(CLI::App& app, Action& action);
 void add_bench_collective(CLI::App& bench_command, Action& action);
 
 }  // namespace convoy

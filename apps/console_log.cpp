@@ -31,6 +31,7 @@ ProgressOptions first_rank_progress(const ConsoleOptions& options) {
     case ConsoleMode::normal:
       break;
   }
+  if (options.style == ConsoleStyle::imagenet) return {.style = ProgressStyle::log};
   if (options.terminal_width == 0) return {.style = ProgressStyle::plain};
   return {.style = ProgressStyle::bar,
           .width = options.terminal_width,

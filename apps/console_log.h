@@ -8,6 +8,7 @@
 
 #include "convoy/monitor/progress.h"
 #include "convoy/run/run_log.h"
+#include "convoy/settings/settings.h"
 
 namespace convoy {
 
@@ -20,6 +21,7 @@ enum class ConsoleMode {
 struct ConsoleOptions {
   ConsoleMode mode = ConsoleMode::normal;
   int terminal_width = 0;  // of stdout; 0: not a terminal
+  ConsoleStyle style = ConsoleStyle::bar;
   /// Whether a launcher logs what this rank prints, whichever rank it is.
   bool has_log = false;
 };

@@ -26,6 +26,7 @@ struct DataArguments {
   std::string from;
   std::filesystem::path to;
   std::filesystem::path root;
+  std::string train, val;  // shards of data=tar
 };
 
 /// Of a folder of the user's, unknown.
@@ -83,13 +84,15 @@ void print_split(const char* name, const SplitCheck& split,
 }
 
 ExitCode check(const DataArguments& arguments) {
-  const DataCheck result = check_data({.name = arguments.name, .root = arguments.root});
+  DataOptions options{.name = arguments.name, .root = arguments.root};
+  options.tar = {.train = arguments.train, .val = arguments.val};
+  const DataCheck result = check_data(options);
   fmt::print("{} {}\n", result.name,
              result.folder.empty() ? "(generated in memory)"
                                    : "in " + printable(result.folder.string()));
   print_split("train", result.train, result.classes);
   print_split("test", result.test, result.classes);
-  fmt::print("{}\n", find_source(arguments.name).is_folder
+  fmt::print("{}\n", find_source(arguments.name).is_of_files()
                          ? "all files can be decoded"
                          : "all files are complete and as published");
   return ExitCode::done;
@@ -174,7 +177,7 @@ void add_partition_command(CLI::App& data_command, Action& action) {
 void add_data_command(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<DataArguments>();
   CLI::App* command =
-      app.add_subcommand("data", "List, get, check and partition datasets");
+      app.add_subcommand("data", "List, get, check, partition and pack datasets");
   command->require_subcommand(1);
   command->footer("Example:\n  convoy data list\n");
 
@@ -201,14 +204,25 @@ void add_data_command(CLI::App& app, Action& action) {
 
   CLI::App* check_command =
       command->add_subcommand("check", "Check a dataset's files, counts and pixels");
-  check_command->footer("Example:\n  convoy data check fashion_mnist\n");
+  check_command->footer(
+      "Examples:\n  convoy data check fashion_mnist\n"
+      "  convoy data check packed --root imagenet.pack\n"
+      "  convoy data check tar --train 'train-{000..099}.tar' --val "
+      "'val-{00..04}.tar'\n");
   check_command->add_option("name", arguments->name, "name of the dataset")->required();
   check_command->add_option("--root", arguments->root,
-                            "folder of its files (default: searched for)");
+                            "folder of its files, or the packed file (default: searched "
+                            "for)");
+  check_command->add_option(
+      "--train", arguments->train,
+      "tar: pattern of the training shards, as train-{000..099}.tar");
+  check_command->add_option("--val", arguments->val,
+                            "tar: pattern of the validation shards");
   check_command->callback(
       [arguments, &action] { action = [arguments] { return check(*arguments); }; });
 
   add_partition_command(*command, action);
+  add_pack_command(*command, action);
 }
 
 }  // namespace convoy

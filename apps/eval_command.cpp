@@ -68,6 +68,14 @@ struct LoadedCheckpoint {
   std::string weights;
 };
 
+/// Names the files that this rank could not decode.
+void print_left_out(const Dataset& data) {
+  if (!data.files || !data.files->damaged) return;
+  for (const std::string& file : data.files->damaged->take_news()) {
+    fmt::print(stderr, "convoy: skipped {}\n", printable(file));
+  }
+}
+
 EvaluatedCheckpoint evaluate_on(Comm& comm, const LoadedCheckpoint& loaded,
                                 const EvalArguments& arguments) {
   expect_same_on_all_ranks(comm, loaded.set.samples.size(), loaded.weights);
@@ -75,8 +83,10 @@ EvaluatedCheckpoint evaluate_on(Comm& comm, const LoadedCheckpoint& loaded,
   EvaluationOptions options = evaluation_options(loaded.settings);
   options.predictions = !arguments.predictions.empty();
   Evaluator evaluator(loaded.work.model, loaded.work.layout, options, team);
-  return {loaded.checkpoint, loaded.state.step, loaded.weights,
-          evaluate(loaded.set, {loaded.values, loaded.statistics}, evaluator, comm)};
+  EvaluationResult result =
+      evaluate(loaded.set, {loaded.values, loaded.statistics}, evaluator, comm);
+  print_left_out(loaded.set.data);
+  return {loaded.checkpoint, loaded.state.step, loaded.weights, std::move(result)};
 }
 
 std::string eval_json(const EvaluatedCheckpoint& evaluated, const Settings& settings,

@@ -88,6 +88,7 @@ ExitCode run(int argc, char** argv) {
   Action action;
   add_train_command(app, action, {argv, argv + argc});
   add_eval_command(app, action, {argv, argv + argc});
+  add_predict_command(app, action);
   add_landscape_command(app, action, {argv, argv + argc});
   add_compare_command(app, action);
   add_report_command(app, action);

@@ -56,7 +56,8 @@ ExitCode simulate(const SimulateArguments& arguments,
   ConsoleLog console({.mode = as_json           ? ConsoleMode::json
                               : arguments.quiet ? ConsoleMode::quiet
                                                 : ConsoleMode::normal,
-                      .terminal_width = drawing_width(current_environment())});
+                      .terminal_width = drawing_width(current_environment()),
+                      .style = settings.console.style});
   return run_training(
       settings, alone,
       {.command_line = join(command, " "), .version = version_details(), .log = console},

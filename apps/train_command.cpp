@@ -62,6 +62,7 @@ ExitCode train(const TrainArguments& arguments, const std::vector<std::string>& 
   }
   ConsoleLog console({.mode = mode_of(arguments),
                       .terminal_width = drawing_width(environment),
+                      .style = settings.console.style,
                       .has_log = placement.launcher_kind == LauncherKind::convoy});
   const TrainingView view{.command_line = join(command, " "),
                           .version = version_details(),

@@ -15,17 +15,16 @@ which needs the right to make them), joined by a cable of that rate, such as 1gb
 
 import argparse
 import json
-import os
 import pathlib
-import secrets
 import statistics
 import subprocess
 import sys
 import tempfile
 
+from compare_strategies import run_on_hosts
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONVOY = ROOT / "build" / "convoy"
-HOSTS = ROOT / "tests" / "two_hosts.sh"
 STRATEGIES = ("gather_scatter", "all_reduce", "ddp")
 BATCH = 64
 # Generated images of each model's usual shape, so that no dataset is needed.
@@ -69,23 +68,6 @@ def measured(model, strategy, ranks, steps, link):
                            stdout=subprocess.DEVNULL)
         summary = json.loads((pathlib.Path(folder) / "run" / "summary.json").read_text())
         return summary["step_ms"]["p50"]
-
-
-def run_on_hosts(command, rate):
-    """Runs the command as both nodes of a job, a rank each."""
-    name = f"convoy-predict-{os.getpid()}"
-    token = {"CONVOY_TOKEN": secrets.token_hex(16)}
-    subprocess.run([HOSTS, "make", name, rate], check=True)
-    try:
-        nodes = [subprocess.Popen(
-            ["ip", "netns", "exec", f"{name}-{node}", *command, "--nnodes", "2",
-             "--node-rank", str(node), "--master-addr", "10.77.0.1", "-n", "1"],
-            cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **token})
-            for node in (0, 1)]
-        if any([node.wait() for node in nodes]):
-            sys.exit("a node failed")
-    finally:
-        subprocess.run([HOSTS, "remove", name], check=True)
 
 
 def compare(model, ranks, options, link=None):

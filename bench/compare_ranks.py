@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Step time of convoy's strategies compared with PyTorch's, on 2 ranks of one thread, alternately.
 
-  bench/compare_ranks.py [--models vgg11,lenet5] [--batch 64] [--ranks 2] [--rounds 5]
+  bench/compare_ranks.py [--models vgg11,lenet5] [--ways single,ddp,fsdp] [--batch 64] [--ranks 2]
+                         [--rounds 5] [--python FILE] [--link RATE]
 
-A round runs, for each way to train (single on one rank; gather_scatter, all_reduce and ddp on
-several), convoy, PyTorch over Gloo, and convoy again, whose time is the mean of its two.
+A round runs, for each way to train (single on one rank; gather_scatter, all_reduce, ddp and fsdp
+on several), convoy, PyTorch over Gloo, and convoy again, whose time is the mean of its two.
 Ratios are taken round by round; the table shows the median with the smallest and largest.
-"scaling" is convoy's single over that strategy, in the same round. Batches are generated; the
-batch is that of all ranks together.
+"beside ddp" is the strategy's time over that of convoy's ddp, in the same round. Batches are
+generated; the batch is that of all ranks together. fsdp_no_prefetch is convoy's fsdp with
+fsdp.prefetch=false. A way that PyTorch cannot run has a dash.
+
+With --link the two ranks are on hosts of their own (network namespaces, which needs the right
+to make them), joined by a cable of that rate: --link 1gbit.
 """
 
 import argparse
@@ -22,98 +27,117 @@ import sys
 import tempfile
 
 from compare_step import CONVOY, ROOT, describe, machine_name, processor
+from compare_strategies import hosts, on_host, run_on_hosts
 
-WAYS = ("single", "gather_scatter", "all_reduce", "ddp")
-IMAGES = {"vgg11": (3, 32), "lenet5": (1, 28)}
+WAYS = "single,gather_scatter,all_reduce,ddp,fsdp"
+IMAGES = {"vgg11": (3, 32), "lenet5": (1, 28), "vit_cifar": (3, 32), "vit_b_32": (3, 224)}
 
 
-def measure_convoy(model, way, batch, ranks, steps):
+def measure_convoy(model, way, batch, ranks, options):
     channels, size = IMAGES[model]
+    strategy = way.removesuffix("_no_prefetch")
     with tempfile.TemporaryDirectory() as folder:
         command = [CONVOY, "train", f"model={model}", "data=synthetic",
                    f"data.synthetic.channels={channels}", f"data.synthetic.height={size}",
-                   f"data.synthetic.width={size}", "data.synthetic.train_count=2048",
-                   "data.synthetic.test_count=16", f"strategy={way}",
-                   f"train.batch_size={batch}", f"train.max_steps={steps}",
-                   "train.epochs=1000000", "cluster.threads=1", f"run.dir={folder}",
-                   "run.name=a"]
-        if ranks > 1:
-            command += ["-n", str(ranks)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                   f"data.synthetic.width={size}", f"data.synthetic.train_count={8 * batch}",
+                   "data.synthetic.test_count=16", f"strategy={strategy}",
+                   f"train.batch_size={batch}", f"train.max_steps={options.steps}",
+                   f"train.microbatches={options.ranks}", "train.epochs=1000000",
+                   "cluster.threads=1", f"run.dir={folder}", "run.name=a",
+                   "checkpoint.enabled=false", "run.report=false", "train.log_every=1"]
+        if way != strategy:
+            command += ["fsdp.prefetch=false"]
+        if ranks > 1 and options.link:
+            run_on_hosts(command, options.link)
+        else:
+            subprocess.run([*command, "-n", str(ranks)], check=True, stdout=subprocess.DEVNULL)
         return json.loads((pathlib.Path(folder) / "a" / "summary.json").read_text())
 
 
-def measure_torch(model, way, batch, ranks, seconds):
+def measure_torch(model, way, batch, ranks, options):
+    """Its times, or None if it cannot run that way."""
+    linked = ranks > 1 and options.link
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-                   "GLOO_SOCKET_IFNAME": "lo"}
-    with tempfile.TemporaryDirectory() as folder:
+                   "GLOO_SOCKET_IFNAME": "cable" if linked else "lo"}
+    with tempfile.TemporaryDirectory() as folder, hosts(options.link if linked else None):
+        store = "tcp://10.77.0.1:29617" if linked else f"file://{folder}/store"
         peers = [subprocess.Popen(
-            ["/usr/bin/python3", ROOT / "bench" / "torch_ddp_peer.py", way, model, str(batch),
-             str(rank), str(ranks), f"{folder}/store", str(seconds)],
+            [*(on_host(rank) if linked else []), options.python,
+             ROOT / "bench" / "torch_ddp_peer.py", way, model, str(batch), str(rank), str(ranks),
+             store, str(options.seconds)],
             stdout=subprocess.PIPE, text=True, env=environment) for rank in range(ranks)]
         answers = [peer.communicate()[0] for peer in peers]
         if any(peer.returncode for peer in peers):
-            sys.exit(f"PyTorch failed: {way}, {model}")
+            print(f"PyTorch failed: {way}, {model}", file=sys.stderr)
+            return None
         return json.loads(answers[0])
 
 
 def run_round(model, way, options):
     ranks = 1 if way == "single" else options.ranks
-    first, second = [], []
-    for times in (first, second):
-        times.append(measure_convoy(model, way, options.batch, ranks,
-                                    options.steps)["step_ms"]["p50"])
-        if times is first:
-            torch = measure_torch(model, way, options.batch, ranks, options.seconds)
-    return {"convoy": (first[0] + second[0]) / 2, "torch": torch["p50"],
-            "version": torch["torch"]}
+    times, torch = [], None
+    for number in range(2):
+        times.append(measure_convoy(model, way, options.batch, ranks, options)["step_ms"]["p50"])
+        if number == 0 and not way.endswith("_no_prefetch"):
+            torch = measure_torch(model, way, options.batch, ranks, options)
+    return {"convoy": sum(times) / 2, "torch": torch and torch["p50"],
+            "version": torch and torch["torch"]}
 
 
-def rows(results, model):
-    single = results[model, "single"]
-    for way in WAYS:
+def rows(results, model, ways):
+    for way in ways:
         rounds = results[model, way]
-        ratios = [r["torch"] / r["convoy"] for r in rounds]
-        scaling = [s["convoy"] / r["convoy"] for s, r in zip(single, rounds)]
+        cells = ["-", "-"]
+        if all(r["torch"] for r in rounds):
+            ratios = [r["torch"] / r["convoy"] for r in rounds]
+            cells = [f"{statistics.median(r['torch'] for r in rounds):.2f}",
+                     f"**{describe(ratios)}**"]
+        beside = "-"
+        if "ddp" in ways:
+            beside = describe([r["convoy"] / d["convoy"]
+                               for r, d in zip(rounds, results[model, "ddp"])])
         yield (f"| {model} | {way} | {statistics.median(r['convoy'] for r in rounds):.3f} "
-               f"| {statistics.median(r['torch'] for r in rounds):.2f} "
-               f"| **{describe(ratios)}** | {describe(scaling)} |")
+               f"| {' | '.join(cells)} | {beside} |")
 
 
 def report(options, results):
-    models = options.models.split(",")
+    models, ways = options.models.split(","), options.ways.split(",")
     version = subprocess.run([CONVOY, "--version"], capture_output=True, text=True).stdout
-    torch = results[models[0], "single"][0]["version"]
+    torch = next(r["version"] for rounds in results.values() for r in rounds if r["version"])
     lines = [
         f"# Strategies: convoy beside PyTorch {torch}", "",
         f"{datetime.date.today()}, {processor()}, {version.splitlines()[0]}, by `script/bench "
         f"ranks {' '.join(sys.argv[1:])}`.", "",
         f"Milliseconds a step, medians of {options.rounds} rounds; batch {options.batch} over all",
-        f"ranks, {options.ranks} ranks of one thread (single: one rank of one thread). Ratios are",
-        "PyTorch's time over convoy's, scaling is convoy's single over the strategy, round by",
-        "round: median (smallest..largest).", "",
-        "| model | strategy | convoy ms | PyTorch ms | ratio | scaling |",
+        f"ranks, {options.ranks} ranks of one thread (single: one rank of one thread)"
+        + (f" on hosts of their own, joined by a cable of {options.link}." if options.link else "."),
+        "Ratios are PyTorch's time over convoy's, the last column is convoy's time over that of its",
+        "ddp, round by round: median (smallest..largest).", "",
+        "| model | strategy | convoy ms | PyTorch ms | ratio | beside ddp |",
         "| --- | --- | ---: | ---: | ---: | ---: |"]
     for model in models:
-        lines += rows(results, model)
+        lines += rows(results, model, ways)
     return "\n".join(lines) + "\n"
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--models", default="vgg11,lenet5")
+    parser.add_argument("--ways", default=WAYS)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=40, help="of each measurement of convoy")
     parser.add_argument("--seconds", type=float, default=5, help="of each of PyTorch")
+    parser.add_argument("--python", default="/usr/bin/python3", help="an interpreter with PyTorch")
+    parser.add_argument("--link", help="rate of the cable between two hosts, such as 1gbit")
     parser.add_argument("--out", type=pathlib.Path, help="folder for the result (bench/results)")
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
-    cases = [(model, way) for model in options.models.split(",") for way in WAYS]
+    cases = [(model, way) for model in options.models.split(",") for way in options.ways.split(",")]
     results = {case: [] for case in cases}
     for number in range(options.rounds):
         for case in cases:
@@ -124,7 +148,8 @@ def main():
     print(text)
     folder = options.out or ROOT / "bench" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"ranks_{machine_name()}_{datetime.date.today()}.md").write_text(text)
+    kind = f"ranks_{options.link}" if options.link else "ranks"
+    (folder / f"{kind}_{machine_name()}_{datetime.date.today()}.md").write_text(text)
 
 
 if __name__ == "__main__":

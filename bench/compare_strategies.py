@@ -14,6 +14,7 @@ right to make them), joined by a cable of that rate: --link 1gbit.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -32,19 +33,33 @@ HOSTS_NAME = f"convoy-bench-{os.getpid()}"
 TOKEN = {"CONVOY_TOKEN": secrets.token_hex(16)}
 
 
+@contextlib.contextmanager
+def hosts(rate):
+    """Two hosts, joined by a cable of that rate; without a rate, none."""
+    if rate:
+        subprocess.run([HOSTS, "make", HOSTS_NAME, rate], check=True)
+    try:
+        yield
+    finally:
+        if rate:
+            subprocess.run([HOSTS, "remove", HOSTS_NAME], check=True)
+
+
+def on_host(number):
+    """Words before a command that runs there."""
+    return ["ip", "netns", "exec", f"{HOSTS_NAME}-{number}"]
+
+
 def run_on_hosts(command, rate):
     """Runs the command as both nodes of a job, a rank each."""
-    subprocess.run([HOSTS, "make", HOSTS_NAME, rate], check=True)
-    try:
+    with hosts(rate):
         nodes = [subprocess.Popen(
-            ["ip", "netns", "exec", f"{HOSTS_NAME}-{node}", *command, "--nnodes", "2",
-             "--node-rank", str(node), "--master-addr", "10.77.0.1", "-n", "1"],
+            [*on_host(node), *command, "--nnodes", "2", "--node-rank", str(node),
+             "--master-addr", "10.77.0.1", "-n", "1"],
             cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **TOKEN})
             for node in (0, 1)]
         if any([node.wait() for node in nodes]):
             sys.exit("a node failed")
-    finally:
-        subprocess.run([HOSTS, "remove", HOSTS_NAME], check=True)
 
 
 def run(name, ranks, settings, folder, link):

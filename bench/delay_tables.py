@@ -6,8 +6,8 @@
   convoy sweep sweep=async_slow_worker      # 72 runs
   bench/delay_tables.py runs/async_delays runs/async_slow_worker [--out FILE]
 
-A study that was interrupted is shown as far as it has come: a combination that is missing is an
-empty cell.
+A study that was interrupted, or had fewer combinations, is shown as far as it has come: a combination
+that is missing is an empty cell, and a row of empty cells is left out.
 """
 
 import argparse
@@ -81,7 +81,8 @@ def table(study, found, kind, partition, known):
                           known.get((study, kind, partition, delay, value, workers), "")
                           if each == "none" else "")
                      for each in kinds for workers in counts]
-            yield f"| {delay} ms | {value} | {' | '.join(cells)} |"
+            if any(cells):
+                yield f"| {delay} ms | {value} | {' | '.join(cells)} |"
 
 
 def report(studies):

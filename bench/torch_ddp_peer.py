@@ -4,11 +4,11 @@
 
   torch_ddp_peer.py STRATEGY MODEL BATCH RANK RANKS STORE SECONDS
 
-STRATEGY is single, gather_scatter, all_reduce or ddp; BATCH is that of all ranks together;
-STORE is a file the ranks meet at. Rank 0 prints {"p50": ms, "steps": n}.
+STRATEGY is single, gather_scatter, all_reduce, ddp or fsdp; BATCH is that of all ranks together;
+STORE is an address that the ranks meet at: file://PATH, tcp://HOST:PORT. Rank 0 prints {"p50": ms, "steps": n}.
 
 A step is what a user of PyTorch writes: zero_grad, forward, loss, backward, the exchange by
-hand or by DistributedDataParallel, SGD with momentum, on a batch that is already in memory;
+hand, by DistributedDataParallel or by fully_shard, SGD with momentum, on a batch that is already in memory;
 over Gloo, with one thread a rank.
 """
 
@@ -23,7 +23,7 @@ import torch.distributed as dist
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
 from torch_models import INPUTS, MODELS  # noqa: E402
 
-WARM_UP_STEPS = 5
+WARM_UP_STEPS = 3
 LEAST_STEPS = 5
 
 
@@ -52,7 +52,20 @@ def nothing(network, rank, ranks):
     """DistributedDataParallel has done it during backward."""
 
 
-EXCHANGES = {"single": nothing, "ddp": nothing, "gather_scatter": gather_scatter,
+def divided(network):
+    """As PyTorch's guide has it: each block of a transformer is a unit, or each child that has
+    parameters, and what is left is one more."""
+    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.device_mesh import init_device_mesh
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    blocks = getattr(network, "blocks", None)
+    for unit in blocks if blocks is not None else network.children():
+        if any(True for _ in unit.parameters()):
+            fully_shard(unit, mesh=mesh)
+    return fully_shard(network, mesh=mesh)
+
+
+EXCHANGES = {"single": nothing, "ddp": nothing, "fsdp": nothing, "gather_scatter": gather_scatter,
              "all_reduce": all_reduce}
 
 
@@ -70,6 +83,8 @@ def measure(strategy, model_name, batch, rank, ranks, seconds):
     network = MODELS[model_name]().train()
     if strategy == "ddp":
         network = torch.nn.parallel.DistributedDataParallel(network)
+    if strategy == "fsdp":
+        network = divided(network)
     images = torch.rand(batch // ranks, *INPUTS[model_name]) * 2 - 1
     labels = torch.arange(batch // ranks) % 10
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9)
@@ -91,7 +106,7 @@ def measure(strategy, model_name, batch, rank, ranks, seconds):
 def main():
     strategy, model_name, batch, rank, ranks, store, seconds = sys.argv[1:]
     if int(ranks) > 1:
-        dist.init_process_group("gloo", init_method=f"file://{store}", rank=int(rank),
+        dist.init_process_group("gloo", init_method=store, rank=int(rank),
                                 world_size=int(ranks))
     result = measure(strategy, model_name, int(batch), int(rank), int(ranks), float(seconds))
     if int(rank) == 0:

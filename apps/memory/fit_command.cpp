@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "convoy/base/json.h"
 #include "convoy/base/printable.h"
 #include "convoy/fit/fit_report.h"
 #include "convoy/setup/workload.h"
@@ -28,7 +29,7 @@ ExitCode fit(const FitArguments& arguments) {
   const FitReport report =
       fit_batches(settings, load_workload(settings), arguments.ranks, limit);
   if (arguments.as_json) {
-    fmt::print("{}\n", fit_json(report).dump(2));
+    fmt::print("{}\n", json_text(fit_json(report), 2));
   } else {
     fmt::print("{}", printable(fit_text(report)));
   }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/acquire/http_server.h"
 #include "tests/apps/small_run.h"
 #include "tests/data/idx_files.h"
+#include "tests/http/http_server.h"
 
 namespace convoy {
 namespace {

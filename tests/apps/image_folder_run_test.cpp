@@ -94,11 +94,73 @@ TEST_F(ImageFolderRun, MeasuresItsLoader) {
   const nlohmann::json object = nlohmann::json::parse(result.out);
   EXPECT_GT(object["core_us"], 0);
   EXPECT_GT(object["decode_us"], 0);
+  EXPECT_EQ(object["crop_difference"]["largest"], 0);
+}
+
+TEST_F(ImageFolderRun, MeasuresHowFarFastDecodingIsFromExact) {
+  const CommandResult result = convoy(
+      Arguments{"bench", "loader", "--json", "--seconds", "0.1", "data.decode=fast"} +
+      on_files());
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  const nlohmann::json object = nlohmann::json::parse(result.out);
+  for (const char* shown : {"crop_difference", "centre_difference"}) {
+    EXPECT_GT(object[shown]["mean"], 0);
+    EXPECT_GT(object[shown]["largest"], object[shown]["mean"]);
+  }
 }
 
 TEST_F(ImageFolderRun, IsNotGot) {
   expect_refused(convoy({"data", "get", "imagefolder"}), 2,
                  {"imagefolder", "a dataset that is published as a whole"});
+}
+
+TEST_F(ImageFolderRun, MixesSamplesToTheSameBitsOnAnyRanksAndThreadsAndAfterAResume) {
+  const Arguments strong{"train.augment=imagenet_strong",
+                         "train.color_jitter=0.4,0.4,0.4,0.1", "train.random_erase=0.5",
+                         "train.label_smoothing=0.1"};
+  const std::string whole = weights_of(train("whole", on_files(strong)));
+  const Arguments other{"-n", "2", "data.workers=3", "train.max_steps=4"};
+  train("cut", on_files(strong + other));
+
+  const CommandResult result =
+      convoy({"train", "train.resume=runs/cut", "train.max_steps=0", "run.name=resumed"});
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(weights_of(here() / "runs/resumed"), whole);
+  EXPECT_NE(weights_of(train("plain", on_files())), whole);
+}
+
+TEST_F(ImageFolderRun, PrintsTheLinesOfTheImagenetExample) {
+  const CommandResult result = convoy(small_training(
+      "a", on_files({"console.style=imagenet", "train.log_every=2", "-n", "2"})));
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\nEpoch: [1][1/3]\tLoss "));
+  EXPECT_THAT(result.out, HasSubstr("\n * Train Acc@1 "));
+  EXPECT_THAT(result.out, HasSubstr("\n * Val Acc@1 "));
+  EXPECT_THAT(result.out, HasSubstr("\nTraining complete in: 0:00:0"));
+}
+
+TEST_F(ImageFolderRun, LeavesDamagedFilesOutOfEvaluations) {
+  train("a", on_files({"data.corrupt=skip"}));
+  folder.write("val/cat/x.jpg", "text");
+  const CommandResult result = convoy({"eval", "runs/a"});
+
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("convoy: skipped " + folder.path("val/cat/x.jpg").string()));
+  const nlohmann::json object = read_json(here() / "runs/a/eval.json");
+  EXPECT_EQ(object["total"], 1);
+  EXPECT_EQ(object["left_out"], 1);
+}
+
+TEST_F(ImageFolderRun, RefusesJitterThatIsNone) {
+  expect_refused(convoy(small_training("a", on_files({"train.color_jitter=0.4,0.4"}))),
+                 78, {"train.color_jitter", "0.4,0.4", "four numbers"});
+  expect_refused(convoy(small_training(
+                     "a", {"data=synthetic", "train.color_jitter=0.4,0.4,0.4,0.1"})),
+                 78, {"train.color_jitter", "none with train.augment=none"});
 }
 
 }  // namespace

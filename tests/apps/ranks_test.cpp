@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "convoy/base/clock.h"
+#include "convoy/system/file.h"
 #include "test_places.h"
 #include "tests/apps/rank_processes.h"
 #include "tests/apps/small_run.h"
@@ -168,21 +169,33 @@ TEST_F(Ranks, NameTheOneThatDiesInTheExchangesOfFsdp) {
   expect_named_after_kill(process, "epoch 2/");
 }
 
-/// All ranks take part in a save: any of them may die.
+/// All ranks write a part of each file: any of them may die. The checkpoint before
+/// remains, and other ranks go on from it.
 TEST_F(Ranks, NameTheOneThatDiesWhileFsdpSaves) {
+  const Arguments training = {"model=resnet50",           "train.max_steps=2",
+                              "checkpoint.every_steps=1", "data.synthetic.height=32",
+                              "data.synthetic.width=32",  "train.batch_size=4"};
   for (const char* rank : {"0", "2"}) {
     const std::string name = std::string("killed") + rank;
     ConvoyProcess process(
-        in_microbatches(
-            name, {"-n", "3", "strategy=fsdp", "model=resnet50", "train.max_steps=1",
-                   "data.synthetic.height=32", "data.synthetic.width=32"}),
-        here());
+        in_microbatches(name, training + Arguments{"-n", "3", "strategy=fsdp"}), here());
     const fs::path checkpoints = run(name) / "checkpoints";
-    expect_named_after_kill(process, rank, [&] { return fs::exists(checkpoints); });
+    const auto is_second_begun = [&] {
+      return fs::exists(checkpoints) &&
+             std::ranges::any_of(fs::directory_iterator(checkpoints), [](const auto& it) {
+               return is_temporary_name("00000002", it.path().filename().string());
+             });
+    };
+    expect_named_after_kill(process, rank, is_second_begun);
 
-    EXPECT_FALSE(fs::exists(checkpoints / "last"));
-    EXPECT_FALSE(fs::exists(checkpoints / "00000001"));
+    EXPECT_EQ(fs::read_symlink(checkpoints / "last"), "00000001");
+    EXPECT_FALSE(fs::exists(checkpoints / "00000002"));
   }
+  const Arguments resumed = {"train", "-n", "2", "strategy=ddp",
+                             "train.resume=" + run("killed2").string()};
+  EXPECT_EQ(convoy(resumed).code, 0);
+  EXPECT_EQ(convoy(in_microbatches("alone", training)).code, 0);
+  EXPECT_EQ(weights_of(run("killed2")), weights_of(run("alone")));
 }
 
 TEST_F(Ranks, EndAtTheSameBitsAsOneProcessWithFsdp) {

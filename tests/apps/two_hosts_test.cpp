@@ -27,14 +27,19 @@ class TwoHosts : public ProgramTest {
                       {.program = CONVOY_SOURCE_DIR "/tests/two_hosts.sh"});
   }
 
-  /// One of the nodes, each with two ranks, in a folder.
+  /// One of the nodes, each with two ranks. It does not see what is in the folder
+  /// `hidden`, if one is named.
   std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more,
-                                       const fs::path& folder) const {
+                                       const std::string& hidden = "") const {
     const std::string number = std::to_string(node);
     ProcessOptions options;
     options.program = "/usr/sbin/ip";
     options.environment = {{"CONVOY_TOKEN", "0123456789abcdef0123456789abcdef"}};
-    const Arguments words = {"netns", "exec", name_ + "-" + number, CONVOY_BINARY};
+    const Arguments host = {"netns", "exec", name_ + "-" + number};
+    const Arguments blind = {"sh", "-c", "mount -t tmpfs none \"$0\" && exec \"$@\"",
+                             hidden};
+    const Arguments words =
+        host + (hidden.empty() ? Arguments{} : blind) + Arguments{CONVOY_BINARY};
     const Arguments placement = {"-n",
                                  "2",
                                  "--nnodes",
@@ -47,10 +52,14 @@ class TwoHosts : public ProgramTest {
                                  "29511",
                                  "train.microbatches=4"};
     return std::make_unique<ConvoyProcess>(
-        words + small_training("hosts", placement + more), folder, options);
+        words + small_training("hosts", placement + more), here(), options);
   }
-  std::unique_ptr<ConvoyProcess> start(int node, const Arguments& more) const {
-    return start(node, more, here());
+
+  /// The entry of the last checkpoint's weights in its manifest.
+  json saved_model() const {
+    return read_json(here() / "runs/hosts/checkpoints/last/manifest.json")
+        .at("files")
+        .at("model.safetensors");
   }
 
  private:
@@ -68,19 +77,22 @@ TEST_F(TwoHosts, EndAtTheSameBitsAsOneProcess) {
             weights_of(train("alone", {"train.microbatches=4"})));
 }
 
-TEST_F(TwoHosts, EndAtTheSameBitsWithFsdpWithoutACommonFolder) {
+/// With a common folder, all ranks write checkpoints; otherwise the first one alone.
+TEST_F(TwoHosts, EndAtTheSameBitsWithFsdpWithAndWithoutACommonFolder) {
+  const std::string alone = weights_of(train("alone", {"train.microbatches=4"}));
   const Arguments more = {"strategy=fsdp", "checkpoint.every_steps=2"};
-  fs::create_directory(here() / "other");
-  const auto first = start(0, more), second = start(1, more, here() / "other");
+  for (const bool common : {true, false}) {
+    fs::remove_all(here() / "runs" / "hosts");
+    const auto first = start(0, more);
+    const auto second = start(1, more, common ? "" : (here() / "runs").string());
 
-  const CommandResult one = first->wait(), other = second->wait();
+    const CommandResult one = first->wait(), other = second->wait();
 
-  EXPECT_EQ(one.code, 0) << one.err;
-  EXPECT_EQ(other.code, 0) << other.err;
-  EXPECT_FALSE(fs::exists(here() / "other" / "runs" / "hosts" / "checkpoints"))
-      << "the first rank writes alone";
-  EXPECT_EQ(weights_of(here() / "runs" / "hosts"),
-            weights_of(train("alone", {"train.microbatches=4"})));
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(other.code, 0) << other.err;
+    EXPECT_EQ(saved_model().contains("ranges"), common) << saved_model();
+    EXPECT_EQ(weights_of(here() / "runs" / "hosts"), alone);
+  }
 }
 
 TEST_F(TwoHosts, NameTheOtherWhenTheCableIsCut) {

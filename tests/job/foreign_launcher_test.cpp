@@ -153,7 +153,10 @@ TEST_F(SlurmNodes, ShareATokenByTheFolderOfTheRuns) {
   const fs::perms all_others = fs::perms::group_all | fs::perms::others_all;
   EXPECT_EQ(fs::status(token_file()).permissions() & all_others, fs::perms::none);
 
-  for (const auto& node : {&first, &second}) (*node)->send(SIGKILL);
+  // Stopped first, so that none of them sees the other's end.
+  for (const int signal : {SIGSTOP, SIGKILL}) {
+    for (const auto& node : {&first, &second}) (*node)->send(signal);
+  }
   for (const auto& node : {&first, &second}) EXPECT_EQ((*node)->wait().signal, SIGKILL);
 }
 
