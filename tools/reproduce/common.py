@@ -209,7 +209,7 @@ class Study:
         return json.loads((self.out / name / "sweep.json").read_text())
 
     def accepts(self, *settings):
-        """Whether this binary knows the settings; if not, that is said."""
+        """Whether a run with these settings could begin here; if not, why is said."""
         words = [self.convoy, "train", *map(str, settings), "--dry-run"]
         ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         if ran.returncode:
