@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AlignedBuffer: fixed-size memory for numbers, aligned to a cache line and initialized
-// to zero. A large buffer is aligned to a huge page and asks the system for huge pages.
+// to zero. The pages of a large buffer are huge if the system has such, and are allocated
+// when they are written: a plan that is only printed takes no memory for them.
 
 #pragma once
 
@@ -26,38 +27,35 @@ class AlignedBuffer {
   AlignedBuffer() = default;
 
   /// Throws std::bad_alloc if memory cannot be allocated.
-  explicit AlignedBuffer(std::size_t size)
-      : data_(static_cast<T*>(::operator new(size * sizeof(T), alignment(size))),
-              Free{alignment(size)}),
-        size_(size) {
-    void* memory = data_.get();
+  explicit AlignedBuffer(std::size_t size) : size_(size) {
     const std::size_t bytes = size * sizeof(T);
-    if (bytes >= kLarge) prefer_large_pages(memory, bytes / kLargePage * kLargePage);
-    std::memset(memory, 0, bytes);
+    if (bytes >= kLarge) {
+      pages_ = MappedPages(bytes);
+      data_ = static_cast<T*>(pages_.data());
+      return;
+    }
+    small_.reset(::operator new(bytes, kAlignment));
+    data_ = static_cast<T*>(std::memset(small_.get(), 0, bytes));
   }
 
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data_.get()[i]; }
-  const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
   std::span<T> span() { return {data(), size_}; }
   std::span<const T> span() const { return {data(), size_}; }
 
  private:
-  static constexpr std::size_t kLarge = 2 * kLargePage;
-
-  static std::align_val_t alignment(std::size_t size) {
-    return std::align_val_t{size * sizeof(T) >= kLarge ? kLargePage : kCacheLine};
-  }
+  static constexpr std::align_val_t kAlignment{kCacheLine};
 
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, alignment); }
-
-    std::align_val_t alignment{kCacheLine};
+    void operator()(void* p) const { ::operator delete(p, kAlignment); }
   };
 
-  std::unique_ptr<T, Free> data_;
+  std::unique_ptr<void, Free> small_;
+  MappedPages pages_;  // of a large one
+  T* data_ = nullptr;
   std::size_t size_ = 0;
 };
 

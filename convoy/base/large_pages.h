@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Huge pages: passes over large buffers cause fewer TLB misses.
+// MappedPages: address space whose pages are zero and are allocated when they are
+// written. A large one is aligned to a huge page and asks for huge pages: passes over it
+// cause fewer TLB misses.
 
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
+#include <utility>
 
 namespace convoy {
 
 inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-/// Asks the system for huge pages for memory that is aligned to them. If there are none,
-/// nothing else changes.
-inline void prefer_large_pages([[maybe_unused]] void* memory,
-                               [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-}
+/// From how many bytes on memory is large.
+inline constexpr std::size_t kLarge = 2 * kLargePage;
+
+class MappedPages {
+ public:
+  MappedPages() = default;
+  /// Throws std::bad_alloc if there is no address space.
+  explicit MappedPages(std::size_t bytes);
+  ~MappedPages();
+  MappedPages(MappedPages&& other) noexcept { *this = std::move(other); }
+  MappedPages& operator=(MappedPages&& other) noexcept;
+
+  void* data() const { return data_; }
+
+ private:
+  void* mapped_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  void* data_ = nullptr;
+};
 
 }  // namespace convoy

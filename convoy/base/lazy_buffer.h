@@ -12,8 +12,8 @@
 
 #include <cstddef>
 #include <span>
-#include <utility>
 
+#include "convoy/base/large_pages.h"
 #include "convoy/base/range.h"
 
 namespace convoy {
@@ -22,15 +22,12 @@ class LazyBuffer {
  public:
   /// Throws std::bad_alloc if there is no address space.
   explicit LazyBuffer(std::size_t size);
-  ~LazyBuffer();
-  LazyBuffer(LazyBuffer&& other) noexcept { *this = std::move(other); }
-  LazyBuffer& operator=(LazyBuffer&& other) noexcept;
 
-  float* data() { return data_; }
-  const float* data() const { return data_; }
+  float* data() { return static_cast<float*>(pages_.data()); }
+  const float* data() const { return static_cast<const float*>(pages_.data()); }
   std::size_t size() const { return size_; }
-  std::span<float> span() { return {data_, size_}; }
-  std::span<const float> span() const { return {data_, size_}; }
+  std::span<float> span() { return {data(), size_}; }
+  std::span<const float> span() const { return {data(), size_}; }
 
   /// Releases the memory of all other numbers, which become zero. Only whole pages are
   /// released, so numbers next to the range may keep their values.
@@ -45,9 +42,7 @@ class LazyBuffer {
   void prefer_small_pages(Range range);
 
  private:
-  void* mapped_ = nullptr;
-  std::size_t mapped_bytes_ = 0;
-  float* data_ = nullptr;
+  MappedPages pages_;
   std::size_t size_ = 0;
 };
 

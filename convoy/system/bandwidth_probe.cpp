@@ -23,7 +23,11 @@ class Triad {
       : tasks_(bytes / (3 * kTaskFloats * sizeof(float))),
         a_(tasks_ * kTaskFloats),
         b_(tasks_ * kTaskFloats),
-        c_(tasks_ * kTaskFloats) {}
+        c_(tasks_ * kTaskFloats) {
+    // Numbers that were never written would all be read from one page of zeros.
+    std::ranges::fill(b_.span(), 1.0f);
+    std::ranges::fill(c_.span(), 1.0f);
+  }
 
   std::size_t tasks() const { return tasks_; }
   double bytes() const { return 3.0 * static_cast<double>(a_.size() * sizeof(float)); }
