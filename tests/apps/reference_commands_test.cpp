@@ -73,6 +73,7 @@ class ReferenceCommands : public ProgramTest {
     train("mine", saved);
     train("again", saved + Arguments{"train.seed=2"});
     train("other", {"-n", "2", "strategy=ps_async"});
+    train("o2", {"precision=amp_o2", "console.style=imagenet", "train.log_every=1"});
   }
 
   CommandResult in_shell(std::string command) const {
