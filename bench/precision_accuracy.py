@@ -20,7 +20,7 @@ import tempfile
 
 from compare_step import CONVOY, ROOT, given_words, machine_name, processor
 
-CASES = ["fashion_lenet5:10:3:1", "cifar10_cnn2:3:2:1", "cifar10_vit:3:1:0.1"]
+CASES = ["fashion_lenet5:10:3:1", "cifar10_cnn2:3:2:1", "cifar10_vit:3:1:0.2"]
 PRECISIONS = ("fp32", "amp_o2", "bf16")
 
 
