@@ -9,8 +9,10 @@ A round runs, for each way to train (single on one rank; gather_scatter, all_red
 on several), convoy, PyTorch over Gloo, and convoy again, whose time is the mean of its two.
 Ratios are taken round by round; the table shows the median with the smallest and largest.
 "beside ddp" is the strategy's time over that of convoy's ddp, in the same round. Batches are
-generated; the batch is that of all ranks together. fsdp_no_prefetch is convoy's fsdp with
-fsdp.prefetch=false. A way that PyTorch cannot run has a dash.
+generated; the batch is that of all ranks together. Settings of convoy follow after a plus:
+fsdp+fsdp.prefetch=false, ddp+precision=amp_o2. Beside ddp+ddp.compress=fp16 (or bf16) PyTorch
+compresses as well, by DistributedDataParallel's hook. A way that PyTorch cannot run, or has no
+counterpart of, has a dash.
 
 With --link the two ranks are on hosts of their own (network namespaces, which needs the right
 to make them), joined by a cable of that rate: --link 1gbit.
@@ -26,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-from compare_step import CONVOY, ROOT, describe, machine_name, processor
+from compare_step import CONVOY, ROOT, describe, given_words, machine_name, processor
 from compare_strategies import hosts, on_host, run_on_hosts
 
 WAYS = "single,gather_scatter,all_reduce,ddp,fsdp"
@@ -35,7 +37,7 @@ IMAGES = {"vgg11": (3, 32), "lenet5": (1, 28), "vit_cifar": (3, 32), "vit_b_32":
 
 def measure_convoy(model, way, batch, ranks, options):
     channels, size = IMAGES[model]
-    strategy = way.removesuffix("_no_prefetch")
+    strategy, *settings = way.split("+")
     with tempfile.TemporaryDirectory() as folder:
         command = [CONVOY, "train", f"model={model}", "data=synthetic",
                    f"data.synthetic.channels={channels}", f"data.synthetic.height={size}",
@@ -44,9 +46,8 @@ def measure_convoy(model, way, batch, ranks, options):
                    f"train.batch_size={batch}", f"train.max_steps={options.steps}",
                    f"train.microbatches={options.ranks}", "train.epochs=1000000",
                    "cluster.threads=1", f"run.dir={folder}", "run.name=a",
-                   "checkpoint.enabled=false", "run.report=false", "train.log_every=1"]
-        if way != strategy:
-            command += ["fsdp.prefetch=false"]
+                   "checkpoint.enabled=false", "run.report=false", "train.log_every=1",
+                   *settings]
         if ranks > 1 and options.link:
             run_on_hosts(command, options.link)
         else:
@@ -75,11 +76,12 @@ def measure_torch(model, way, batch, ranks, options):
 
 def run_round(model, way, options):
     ranks = 1 if way == "single" else options.ranks
+    torch_way = way.replace("+ddp.compress=", "_")  # ddp_fp16
     times, torch = [], None
     for number in range(2):
         times.append(measure_convoy(model, way, options.batch, ranks, options)["step_ms"]["p50"])
-        if number == 0 and not way.endswith("_no_prefetch"):
-            torch = measure_torch(model, way, options.batch, ranks, options)
+        if number == 0 and "+" not in torch_way:
+            torch = measure_torch(model, torch_way, options.batch, ranks, options)
     return {"convoy": sum(times) / 2, "torch": torch and torch["p50"],
             "version": torch and torch["torch"]}
 
@@ -107,7 +109,7 @@ def report(options, results):
     lines = [
         f"# Strategies: convoy beside PyTorch {torch}", "",
         f"{datetime.date.today()}, {processor()}, {version.splitlines()[0]}, by `script/bench "
-        f"ranks {' '.join(sys.argv[1:])}`.", "",
+        f"ranks {given_words()}`.", "",
         f"Milliseconds a step, medians of {options.rounds} rounds; batch {options.batch} over all",
         f"ranks, {options.ranks} ranks of one thread (single: one rank of one thread)"
         + (f" on hosts of their own, joined by a cable of {options.link}." if options.link else "."),

@@ -48,10 +48,10 @@ def model_and_image(case):
     return model, int(image or 0)
 
 
-def measure_convoy(case, batch, threads, seconds):
+def measure_convoy(case, batch, threads, seconds, *settings):
     model, image = model_and_image(case)
     command = [CONVOY, "bench", "step", f"model={model}", f"train.batch_size={batch}",
-               f"cluster.threads={threads}", "--seconds", str(seconds), "--json"]
+               f"cluster.threads={threads}", *settings, "--seconds", str(seconds), "--json"]
     if image:
         command += ["--image", str(image)]
     return json.loads(
@@ -146,6 +146,11 @@ def processor():
 
 def machine_name():
     return "-".join(re.findall(r"[a-z0-9]+", processor().lower()))
+
+
+def given_words():
+    """The command line's arguments, without the name of anybody's home."""
+    return " ".join(sys.argv[1:]).replace(str(pathlib.Path.home()), "~")
 
 
 def heading(columns, left):

@@ -4,7 +4,7 @@
 
   torch_ddp_peer.py STRATEGY MODEL BATCH RANK RANKS STORE SECONDS
 
-STRATEGY is single, gather_scatter, all_reduce, ddp or fsdp; BATCH is that of all ranks together;
+STRATEGY is single, gather_scatter, all_reduce, ddp, ddp_fp16, ddp_bf16 or fsdp; BATCH is that of all ranks together;
 STORE is an address that the ranks meet at: file://PATH, tcp://HOST:PORT. Rank 0 prints {"p50": ms, "steps": n}.
 
 A step is what a user of PyTorch writes: zero_grad, forward, loss, backward, the exchange by
@@ -52,6 +52,12 @@ def nothing(network, rank, ranks):
     """DistributedDataParallel has done it during backward."""
 
 
+def compressed(network, kind):
+    """Its gradients are exchanged in that type: fp16 or bf16."""
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+    network.register_comm_hook(None, getattr(default_hooks, f"{kind}_compress_hook"))
+
+
 def divided(network):
     """As PyTorch's guide has it: each block of a transformer is a unit, or each child that has
     parameters, and what is left is one more."""
@@ -65,8 +71,7 @@ def divided(network):
     return fully_shard(network, mesh=mesh)
 
 
-EXCHANGES = {"single": nothing, "ddp": nothing, "fsdp": nothing, "gather_scatter": gather_scatter,
-             "all_reduce": all_reduce}
+EXCHANGES = {"gather_scatter": gather_scatter, "all_reduce": all_reduce}  # others: nothing
 
 
 def is_time_up(begin, seconds, steps):
@@ -81,8 +86,10 @@ def measure(strategy, model_name, batch, rank, ranks, seconds):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     network = MODELS[model_name]().train()
-    if strategy == "ddp":
+    if strategy.startswith("ddp"):
         network = torch.nn.parallel.DistributedDataParallel(network)
+    if strategy.startswith("ddp_"):
+        compressed(network, strategy.removeprefix("ddp_"))
     if strategy == "fsdp":
         network = divided(network)
     images = torch.rand(batch // ranks, *INPUTS[model_name]) * 2 - 1
@@ -94,7 +101,7 @@ def measure(strategy, model_name, batch, rank, ranks, seconds):
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
         loss_function(network(images), labels).backward()
-        EXCHANGES[strategy](network, rank, ranks)
+        EXCHANGES.get(strategy, nothing)(network, rank, ranks)
         optimizer.step()
         if step >= WARM_UP_STEPS:
             times.append((time.perf_counter() - start) * 1e3)

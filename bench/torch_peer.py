@@ -5,7 +5,9 @@
   {"model": "lenet5", "image": 0, "batch_size": 64, "threads": 2, "form": "eager", "seconds": 2}
 
 Forms are eager, channels_last and, with PyTorch 2, compile and compile_channels_last. A
-form that fails is answered by {"error": "..."}.
+form that fails is answered by {"error": "..."}. With "precision": "bf16" the forward pass and the
+loss are computed under torch.autocast, as PyTorch's guide has it. With "warms_up": false the first
+step counts, which is enough for steps of many seconds.
 
 A step is what a user of PyTorch writes: zero_grad, forward, loss, backward, SGD with
 momentum, on a batch that is already in memory. SGD is fused where this version can.
@@ -48,10 +50,17 @@ def make_optimizer(parameters):
         return torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
 
 
+def under_autocast(loss):
+    def in_bf16(images, labels):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return loss(images, labels)
+    return in_bf16
+
+
 class Training:
     """A model with its optimizer and one batch."""
 
-    def __init__(self, model_name, image, batch_size, form):
+    def __init__(self, model_name, image, batch_size, precision, form):
         torch.manual_seed(0)
         network = make_model(model_name, image).train()
         channels, height, width = INPUTS[model_name]
@@ -63,6 +72,8 @@ class Training:
         self.optimizer = make_optimizer(network.parameters())
         loss_function = torch.nn.CrossEntropyLoss()
         self.loss = lambda images, labels: loss_function(network(images), labels)
+        if precision == "bf16":
+            self.loss = under_autocast(self.loss)
         if form.startswith("compile"):
             self.compile()
 
@@ -80,7 +91,7 @@ class Training:
         self.optimizer.step()
 
 
-compiled = {}  # by model, image, batch size and form: compiled once, measured in every round
+compiled = {}  # by what prepare() is given: compiled once, measured in every round
 
 
 def prepare(*case):
@@ -91,19 +102,21 @@ def prepare(*case):
     return compiled[case]
 
 
-def measure(model, image, batch_size, threads, form, seconds):
+def measure(model, image, batch_size, threads, form, seconds, precision="fp32",
+            warms_up=True):
     torch.set_num_threads(threads)
-    training = prepare(model, image, batch_size, form)
+    training = prepare(model, image, batch_size, precision, form)
     times = []
     begin = time.perf_counter()
-    step, warm = 0, False
-    while time.perf_counter() - begin < seconds or len(times) < LEAST_STEPS:
+    step, warm = 0, not warms_up
+    least = LEAST_STEPS if warms_up else 1
+    while time.perf_counter() - begin < seconds or len(times) < least:
         start = time.perf_counter()
         training.step()
         if warm:
             times.append((time.perf_counter() - start) * 1e3)
         step += 1
-        warm = step >= WARM_UP_STEPS or time.perf_counter() - begin > WARM_UP_SECONDS
+        warm = warm or step >= WARM_UP_STEPS or time.perf_counter() - begin > WARM_UP_SECONDS
     times.sort()
     return {"p50": times[len(times) // 2], "min": times[0], "steps": len(times)}
 

@@ -27,10 +27,9 @@ nlohmann::ordered_json LossScaleReport::with_fields(nlohmann::ordered_json field
 
 std::string LossScaleReport::reason_to_end() const {
   if (scaler_ == nullptr || !scaler_->is_exhausted()) return "";
-  return "the loss scale fell below 1: gradients are not finite, however the loss is "
-         "scaled; try a lower optimizer.lr, optimizer.clip_norm, or precision=bf16, "
-         "whose "
-         "range is that of fp32";
+  return "gradients are not finite, however the loss is scaled (try a lower "
+         "optimizer.lr, optimizer.clip_norm, or precision=bf16, whose range is that of "
+         "fp32): the loss scale fell below 1";
 }
 
 }  // namespace convoy

@@ -267,6 +267,25 @@ TEST_F(TrainCommand, SaysAtWhichStepItDiverged) {
   EXPECT_FALSE(fs::exists(run / "checkpoints" / "last")) << "weights of no use are kept";
 }
 
+/// Inputs a thousand times too large: the loss is finite, gradients exceed fp16's range.
+TEST_F(TrainCommand, EndsWhenTheLossScaleFellBelowOne) {
+  const CommandResult result = convoy(
+      small_training("a", {"precision=amp_o2", "precision.init_scale=2",
+                           "data.normalize=fixed", "data.mean=0", "data.std=0.0005"}));
+
+  EXPECT_EQ(result.code, 79);
+  const std::string reason =
+      "gradients are not finite, however the loss is scaled (try a lower optimizer.lr, "
+      "optimizer.clip_norm, or precision=bf16, whose range is that of fp32): the loss "
+      "scale fell below 1 at step 4 (epoch 2)";
+  EXPECT_THAT(result.err, HasSubstr("convoy: " + reason + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("reducing loss scale to 1.0\n"));
+  EXPECT_THAT(result.out, HasSubstr("reducing loss scale to 0.5\n"));
+  const json summary = read_json(here() / "runs" / "a" / "summary.json");
+  EXPECT_EQ(summary.at("exit").at("reason"), reason);
+  EXPECT_EQ(summary.at("amp").at("skipped_steps"), 2);
+}
+
 struct Equal {
   std::string model;
   int microbatches;

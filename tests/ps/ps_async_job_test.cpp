@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ps_async with real workers: one alone is plain training; of several every batch counts
-// once, whoever dies in between; what was late is on record; and a run that was stopped
-// goes on.
+// once, whoever dies in between; and what was late is on record.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "convoy/comm/alone_comm.h"
-#include "convoy/comm/planned_comm.h"
-#include "convoy/system/file.h"
-#include "convoy/system/temporary_folder.h"
 #include "tests/base/expect_error.h"
-#include "tests/ps/served_job.h"
-#include "tests/train/small_settings.h"
+#include "tests/ps/recorded_jobs.h"
 
 namespace convoy {
 namespace {
@@ -131,71 +121,6 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- several workers
 
-/// Two workers with five and four batches an epoch.
-class AsyncJob : public testing::Test {
- protected:
-  AsyncJob() {
-    settings.strategy.name = StrategyChoice::ps_async;
-    settings.checkpoint.keep = 0;
-  }
-
-  ServedResult train(ServedJob job, const std::string& name = "a") {
-    const bool goes_on = settings.train.resume == path(name).string();
-    RunFolder folder = goes_on ? RunFolder::open(path(name))
-                               : RunFolder::create(here.path(), name, "default");
-    folder.write_config(to_yaml(settings));
-    job.folder = &folder;
-    return run_served(settings, job);
-  }
-
-  /// Asked to stop by a signal after that step.
-  ServedResult train_until(std::size_t step, ServedJob job) {
-    job.on_step = [step](std::size_t done) {
-      if (done == step) ::raise(SIGTERM);
-    };
-    return train(job);
-  }
-
-  std::filesystem::path path(const std::string& name = "a") const {
-    return here.path() / name;
-  }
-  json summary(const std::string& name = "a") const {
-    return json::parse(read_text(path(name) / "summary.json"));
-  }
-  json last_state() const {
-    return json::parse(read_text(path() / "checkpoints/last/state.json"));
-  }
-  std::vector<json> step_lines() const {
-    std::vector<json> lines;
-    std::istringstream text(read_text(path() / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);) {
-      json record = json::parse(line);
-      if (record.at("kind") == "step") lines.push_back(std::move(record));
-    }
-    return lines;
-  }
-
-  /// That all 18 batches, 10 and 8 of the two workers, were applied once.
-  void expect_all_once(int servers = 1) const {
-    EXPECT_EQ(summary().at("steps"), 18);
-    const json staleness = summary().at("staleness");
-    EXPECT_EQ(staleness.at("updates"), 18);
-    EXPECT_EQ(staleness.at("workers")[0].at("updates"), 10);
-    EXPECT_EQ(staleness.at("workers")[1].at("updates"), 8);
-    expect_all_pushed(servers);
-  }
-
-  /// The same of every server, by the last checkpoint.
-  void expect_all_pushed(int servers = 1) const {
-    json each = json::array();
-    for (int server = 0; server < servers; ++server) each.insert(each.end(), {10, 8});
-    EXPECT_EQ(last_state().at("updates").at("pushes"), each);
-  }
-
-  TemporaryFolder here;
-  Settings settings = small_settings(65, 9, 8, /*threads=*/1);
-};
-
 TEST_F(AsyncJob, AppliesEveryBatchOnce) {
   const ServedResult result = train({.workers = 2});
 
@@ -296,14 +221,6 @@ TEST_F(AsyncJob, EndsWithoutAWorkerThatDoesNotComeBack) {
   EXPECT_EQ(summary().at("steps"), 10 + 3);
 }
 
-class SyncJob : public AsyncJob {
- protected:
-  SyncJob() {
-    settings.strategy.name = StrategyChoice::ps_sync;
-    settings.train.microbatches = 4;
-  }
-};
-
 TEST_F(SyncJob, EndsAtTheSameBitsThoughWorkersDie) {
   const ServedResult whole = train({.workers = 3}, "whole");
   for (const int servers : {1, 2}) {
@@ -388,86 +305,6 @@ TEST_F(SyncJob, EndsAtTheSameBitsThoughAWorkerDiesBetweenServers) {
       std::filesystem::remove_all(path());
     }
   }
-}
-
-// ---- going on
-
-class AsyncJobOfServers : public AsyncJob, public testing::WithParamInterface<int> {};
-
-TEST_P(AsyncJobOfServers, GoesOnUntilEveryBatchIsApplied) {
-  const int servers = GetParam();
-  const ServedResult stopped = train_until(7, {.workers = 2, .servers = servers});
-  ASSERT_EQ(stopped.outcome.code, ExitCode::stopped);
-  for (const Assignment& ending : stopped.endings) {
-    EXPECT_EQ(ending.code, ExitCode::stopped);
-  }
-  const auto before = summary().at("steps").get<std::uint64_t>();
-  ASSERT_LT(before, 18u);
-
-  settings.train.resume = path().string();
-  const ServedResult done = train({.workers = 2, .servers = servers});
-
-  EXPECT_EQ(done.outcome.code, ExitCode::done);
-  EXPECT_EQ(summary().at("steps"), 18);
-  EXPECT_EQ(summary().at("staleness").at("updates"), 18 - before);
-  expect_all_pushed(servers);
-  EXPECT_EQ(step_lines().size(), 18u) << "one row of records, none twice";
-}
-
-INSTANTIATE_TEST_SUITE_P(Any, AsyncJobOfServers, testing::Values(1, 2));
-
-TEST_F(AsyncJob, GoesOnOnlyWithAsManyWorkers) {
-  train_until(7, {.workers = 2});
-  settings.train.resume = path().string();
-  settings.cluster.operation_timeout = 1;  // the workers wait for it
-
-  expect_error(InputKind::settings,
-               {"train.resume", "3 workers and 1 servers", "-n and ps.servers"},
-               [&] { train({.workers = 3}); });
-}
-
-TEST_F(AsyncJob, OfOneWorkerGoesOnToTheSameBits) {
-  settings.optimizer.name = OptimizerChoice::adam;
-  settings.optimizer.lr = 0.001;
-  const ServedResult whole = train({}, "whole");
-  ASSERT_EQ(train_until(5, {}).outcome.code, ExitCode::stopped);
-
-  settings.train.resume = path().string();
-  const ServedResult done = train({});
-
-  EXPECT_EQ(done.weights, whole.weights);
-  EXPECT_EQ(done.outcome.train.loss, whole.outcome.train.loss);
-}
-
-TEST_F(SyncJob, GoesOnToTheSameBitsWithOtherWorkersAndServers) {
-  const ServedResult whole = train({.workers = 1}, "whole");
-  ASSERT_EQ(train_until(4, {.workers = 3}).outcome.code, ExitCode::stopped);
-
-  settings.train.resume = path().string();
-  const ServedResult done = train({.workers = 2, .servers = 2});
-
-  EXPECT_THAT(done.weights, Each(whole.weights.front()));
-  EXPECT_EQ(done.outcome.train.loss, whole.outcome.train.loss);
-  EXPECT_EQ(done.outcome.test->sum.loss, whole.outcome.test->sum.loss);
-}
-
-/// Servers that have made as many updates need not have made them of the same pushes.
-TEST_F(AsyncJob, GoesOnWithWhatEachServerHad) {
-  settings.ps.servers = 2;
-  const Workload work = load_training_workload(settings);
-  TrainingRig rig(work, rig_options(settings, work.layout));
-  const auto restored = [&](int server, int servers, const json& state) {
-    PlannedComm comm(server, servers);
-    const auto updates = server_updates({.workers = 2})({settings, comm, work, rig});
-    updates->restore(state, 7);
-    return updates->state();
-  };
-  const json state = {{"workers", 2}, {"pushes", {4, 3, 3, 4}}};
-
-  EXPECT_EQ(json(restored(0, 2, state)), state);
-  EXPECT_EQ(json(restored(1, 2, state)), state);
-  expect_error(InputKind::settings, {"train.resume", "2 workers and 1 servers"},
-               [&] { restored(0, 1, state); });
 }
 
 // ---- what servers cannot do
