@@ -41,6 +41,7 @@ bool all_finite(std::span<const float> numbers, ThreadTeam& team) {
 }
 
 bool LossScaler::take_in(bool is_finite, double scale) {
+  is_skipping_ = !is_finite;
   if (!is_finite) {
     const double half = scale / 2;
     if (half < state_.scale) state_.good_steps = 0;

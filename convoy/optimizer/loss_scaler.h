@@ -47,6 +47,8 @@ class LossScaler {
   double scale() const { return state_.scale; }
   /// Whether it fell below 1: gradients are not finite at any scale.
   bool is_exhausted() const { return state_.scale < 1; }
+  /// Whether the update of the step that was taken in last is not made.
+  bool is_skipping() const { return is_skipping_; }
 
   bool all_finite(std::span<const float> gradients) const {
     return convoy::all_finite(gradients, team_);
@@ -67,6 +69,7 @@ class LossScaler {
  private:
   LossScaleOptions options_;
   LossScaleState state_;
+  bool is_skipping_ = false;
   ThreadTeam& team_;
 };
 

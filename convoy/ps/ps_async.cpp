@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "convoy/base/error.h"
@@ -111,7 +110,7 @@ std::optional<Update> PsAsync::apply(const Arrival& arrival, const StepRequest& 
   give_work(worker);
   release_waiting();
   made.reports = reports().subspan(made.first_reporter, 1);
-  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
+  made.diverged = parts_.rig.is_diverged(made.loss.loss);
   made.seconds = since_update_.seconds();
   since_update_.restart();
   if (request.is_recorded) made.fields = take_staleness_fields(server_.staleness());

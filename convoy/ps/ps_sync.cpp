@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -74,7 +73,7 @@ NextUpdate PsSync::next(const StepRequest& request) {
        });
   Update made{.rate = request.rates.rate, .reports = reports()};
   made.loss = update(request);
-  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
+  made.diverged = parts_.rig.is_diverged(made.loss.loss);
   made.seconds = since_update_.seconds();
   since_update_.restart();
   agree(request, made);

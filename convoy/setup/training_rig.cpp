@@ -2,6 +2,7 @@
 
 #include "convoy/setup/training_rig.h"
 
+#include <cmath>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -45,6 +46,11 @@ void TrainingRig::initialize(std::uint64_t seed) {
 
 void TrainingRig::adopt_values() {
   if (masters_ != nullptr) masters_->adopt(values_);
+}
+
+bool TrainingRig::is_diverged(double loss) const {
+  if (!scaler_) return !std::isfinite(loss);
+  return scaler_->is_exhausted() || (!std::isfinite(loss) && !scaler_->is_skipping());
 }
 
 void TrainingRig::start_step(std::size_t step, const StepRates& rates) {

@@ -103,7 +103,9 @@ class TrainingRig {
   /// nullptr: the loss is not scaled.
   LossScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
   const LossScaler* scaler() const { return scaler_ ? &*scaler_ : nullptr; }
-  bool is_scale_exhausted() const { return scaler_ && scaler_->is_exhausted(); }
+  /// Whether the run has to end after the step of this loss. A step that is skipped may
+  /// have any loss: numbers of fp16 overflow in forward, too.
+  bool is_diverged(double loss) const;
   /// None: the loss is not scaled.
   std::optional<LossScaleState> loss_scale_state() const {
     return scaler_ ? std::optional(scaler_->state()) : std::nullopt;

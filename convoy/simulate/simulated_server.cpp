@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -199,7 +198,7 @@ Update SimulatedServer::apply(int worker, const StepRequest& request) {
               .stop_signal = request.stop_signal(),
               .gather_resources = request.gather_resources};
   for (const LossSum& microbatch : one.push.microbatches) made.loss += microbatch;
-  made.diverged = !std::isfinite(made.loss.loss) || parts_.rig.is_scale_exhausted();
+  made.diverged = parts_.rig.is_diverged(made.loss.loss);
   last_.at = events_.now();
   real_.seconds = real_.since_begin.seconds();
   last_.report = {.own_seconds = one.push.own_seconds};

@@ -2,6 +2,8 @@
 
 #include "convoy/train/loss_scale_report.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace convoy {
@@ -25,11 +27,13 @@ nlohmann::ordered_json LossScaleReport::with_fields(nlohmann::ordered_json field
   return fields;
 }
 
-std::string LossScaleReport::reason_to_end() const {
+std::string LossScaleReport::reason_to_end(const std::string& place) const {
   if (scaler_ == nullptr || !scaler_->is_exhausted()) return "";
-  return "gradients are not finite, however the loss is scaled (try a lower "
-         "optimizer.lr, optimizer.clip_norm, or precision=bf16, whose range is that of "
-         "fp32): the loss scale fell below 1";
+  return fmt::format(
+      "the loss scale fell below 1 {}: gradients are not finite, however the loss is "
+      "scaled; try a lower optimizer.lr, optimizer.clip_norm, or precision=bf16, whose "
+      "range is that of fp32",
+      place);
 }
 
 }  // namespace convoy

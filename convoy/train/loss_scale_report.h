@@ -29,8 +29,8 @@ class LossScaleReport {
   /// Adds the group "amp" to the fields of a record, or of a summary.
   nlohmann::ordered_json with_fields(nlohmann::ordered_json fields) const;
 
-  /// Why the run cannot go on; empty if it can.
-  std::string reason_to_end() const;
+  /// Why the run cannot go on at this place ("at step 4"); empty if it can.
+  std::string reason_to_end(const std::string& place) const;
 
  private:
   const LossScaler* scaler_;

@@ -374,10 +374,10 @@ std::string TrainingLoop::unsaved() const {
 
 void TrainingLoop::end_diverged() {
   outcome_.code = ExitCode::diverged;
-  const std::string scale = loss_scale_.reason_to_end();
-  outcome_.reason = fmt::format("{} at step {} (epoch {})",
-                                scale.empty() ? "the loss is not finite" : scale,
-                                position_.step, position_.epoch);
+  const std::string place =
+      fmt::format("at step {} (epoch {})", position_.step, position_.epoch);
+  outcome_.reason = loss_scale_.reason_to_end(place);
+  if (outcome_.reason.empty()) outcome_.reason = "the loss is not finite " + place;
 }
 
 void TrainingLoop::finish() {

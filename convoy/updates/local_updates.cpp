@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "convoy/base/error.h"
 #include "convoy/comm/gathered_units.h"
@@ -112,7 +111,7 @@ NextUpdate LocalUpdates::next(const StepRequest& request) {
                 .reports = all_gather_.reports(),
                 .stop_signal = all_gather_.stop_signal(),
                 .gather_resources = all_gather_.reports().front().gather_resources != 0,
-                .diverged = !std::isfinite(loss.loss) || parts_.rig.is_scale_exhausted()};
+                .diverged = parts_.rig.is_diverged(loss.loss)};
 }
 
 /// Starts the small all-gather of the step whose backward is complete.

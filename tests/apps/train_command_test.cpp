@@ -275,15 +275,27 @@ TEST_F(TrainCommand, EndsWhenTheLossScaleFellBelowOne) {
 
   EXPECT_EQ(result.code, 79);
   const std::string reason =
-      "gradients are not finite, however the loss is scaled (try a lower optimizer.lr, "
-      "optimizer.clip_norm, or precision=bf16, whose range is that of fp32): the loss "
-      "scale fell below 1 at step 4 (epoch 2)";
+      "the loss scale fell below 1 at step 4 (epoch 2): gradients are not finite, "
+      "however "
+      "the loss is scaled; try a lower optimizer.lr, optimizer.clip_norm, or "
+      "precision=bf16, whose range is that of fp32";
   EXPECT_THAT(result.err, HasSubstr("convoy: " + reason + "\n"));
   EXPECT_THAT(result.out, HasSubstr("reducing loss scale to 1.0\n"));
   EXPECT_THAT(result.out, HasSubstr("reducing loss scale to 0.5\n"));
   const json summary = read_json(here() / "runs" / "a" / "summary.json");
   EXPECT_EQ(summary.at("exit").at("reason"), reason);
   EXPECT_EQ(summary.at("amp").at("skipped_steps"), 2);
+}
+
+/// Numbers of fp16 overflow in forward, too, and then the loss is not a number.
+TEST_F(TrainCommand, SkipsStepsWhoseLossOverflowedInHalfPrecision) {
+  const CommandResult result = convoy(
+      small_training("a", {"precision=amp_o2", "precision.init_scale=2",
+                           "data.normalize=fixed", "data.mean=0", "data.std=1e-7"}));
+
+  EXPECT_EQ(result.code, 79);
+  EXPECT_THAT(result.out, HasSubstr("reducing loss scale to 1.0\n"));
+  EXPECT_THAT(result.err, HasSubstr("the loss scale fell below 1 at step 2 (epoch 1)"));
 }
 
 struct Equal {

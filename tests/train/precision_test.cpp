@@ -145,14 +145,15 @@ TEST_F(Precision, SaysWhatToTryIfTheScaleFellBelowOne) {
   LossScaleReport report(&scaler);
   report.begin();
   EXPECT_FALSE(report.news());
-  EXPECT_EQ(report.reason_to_end(), "");
+  EXPECT_EQ(report.reason_to_end("at step 4"), "");
 
   scaler.take_in(/*is_finite=*/false);
 
   EXPECT_THAT(report.news().value(), HasSubstr("reducing loss scale to 0.5"));
   EXPECT_FALSE(report.news()) << "once per skipped step";
-  EXPECT_THAT(report.reason_to_end(), HasSubstr("the loss scale fell below 1"));
-  EXPECT_THAT(report.reason_to_end(), HasSubstr("precision=bf16"));
+  EXPECT_THAT(report.reason_to_end("at step 4"),
+              HasSubstr("the loss scale fell below 1 at step 4: gradients"));
+  EXPECT_THAT(report.reason_to_end(""), HasSubstr("precision=bf16"));
 }
 
 }  // namespace
