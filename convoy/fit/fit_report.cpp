@@ -89,6 +89,8 @@ FitReport fit_batches(const Settings& settings, const Workload& work,
        {PrecisionChoice::fp32, PrecisionChoice::amp_o2, PrecisionChoice::bf16}) {
     Settings own = settings;
     own.precision.name = precision;
+    // Some kernels are for one precision; memory does not depend on them.
+    if (precision != settings.precision.name) own.network.kernels = KernelsChoice::auto_;
     if (precision != PrecisionChoice::fp32) own.ddp.compress = CompressChoice::none;
     for (const int count : ranks) add_rows(planner, own, count, report);
   }

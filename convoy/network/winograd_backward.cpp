@@ -321,21 +321,20 @@ void WinogradStage::multiply_columns(const Pass& pass, int t, Range columns,
                                      std::size_t row, std::size_t channel,
                                      const float* next, float* dst) const {
   const int rows = std::min(kPack, dst_.channels - static_cast<int>(row));
-  product_kernels(pass.kernels)
-      .product(
-          {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
-           .a_row = kPack,
-           .b = pass.arena.get(turned_sources_.slot) +
-                turned_sources_.at(t, channel, columns.begin),
-           .dst = dst,
-           .dst_row = kTapsWide,
-           .rows = rows,
-           .depth = kPack,
-           .accumulate = columns.begin > 0,
-           .pieces = static_cast<int>(columns.size()),
-           .a_piece = kPack * kPack,
-           .b_piece = kPack * kPack,
-           .next_b = next});
+  product_table(pass).product(
+      {.a = pass.arena.get(gradients_.slot) + gradients_.at(t, row, columns.begin),
+       .a_row = kPack,
+       .b = pass.arena.get(turned_sources_.slot) +
+            turned_sources_.at(t, channel, columns.begin),
+       .dst = dst,
+       .dst_row = kTapsWide,
+       .rows = rows,
+       .depth = kPack,
+       .accumulate = columns.begin > 0,
+       .pieces = static_cast<int>(columns.size()),
+       .a_piece = kPack * kPack,
+       .b_piece = kPack * kPack,
+       .next_b = next});
 }
 
 /// The gradient of the taps from source `channels` to output channels `rows`; the first

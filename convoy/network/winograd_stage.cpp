@@ -233,10 +233,15 @@ void WinogradStage::transform_sources(const Pass& pass, const Chunk& chunk,
   }
 }
 
+const ProductKernels& WinogradStage::product_table(const Pass& pass) const {
+  return size_of(plan_.form()).taps == 1 ? product_kernels(pass.kernels)
+                                         : fp32_product_kernels(pass.kernels);
+}
+
 /// Completes a product with its right operand: some channels of column `i` of several.
 void WinogradStage::multiply(const Pass& pass, Product product, const Panels& panels,
                              int t, Range columns, std::size_t i, Range channels) const {
-  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const ProductKernels& kernels = product_table(pass);
   const float* right = pass.arena.get(panels.slot);
   const std::size_t column = columns.begin + i;
   const bool last = column + 1 == columns.end;

@@ -97,6 +97,9 @@ class WinogradStage final : public Stage {
   std::size_t packs_a_part(const Chunk& chunk) const;
   std::size_t column_parts(const Chunk& chunk) const;
   Range column_part(const Chunk& chunk, std::size_t number) const;
+  /// What is transformed has more bits than bf16; a single tap is not transformed, and
+  /// has the products of PointwiseStage.
+  const ProductKernels& product_table(const Pass& pass) const;
   void multiply(const Pass& pass, Product product, const Panels& panels, int t,
                 Range columns, std::size_t i, Range channels) const;
   Tiles channel_groups(int channels, std::size_t parts, int threads) const;

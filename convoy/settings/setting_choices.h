@@ -3,7 +3,8 @@
 // The settings that are one of several names, as enums.
 //
 // The enumerator is the name: parsing, printing and error messages take it from here. If
-// the name is a C++ keyword, the enumerator ends in '_', which is not part of the name.
+// the name is a C++ keyword, the enumerator ends in '_', which is not part of the name; a
+// '+' of the name is "_plus_".
 //
 // A type is called a Choice if a lower module has its own type for it, which `setup`
 // makes from the choice. The others are used directly.
@@ -47,7 +48,8 @@ CONVOY_CHOICE(ShardChoice, optimizer, gradients, all)
 CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
 CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
 CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)
-CONVOY_CHOICE(KernelsChoice, auto_, avx512, avx2, neon, reference)  // NOLINT: auto
+CONVOY_CHOICE(KernelsChoice, auto_, avx512, avx2, neon, reference,  // NOLINT: auto
+              avx512_plus_bf16, reference_plus_bf16)
 CONVOY_CHOICE(WinogradChoice, f4, f2, off)
 CONVOY_CHOICE(BestMetric, accuracy, loss)
 

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/data/catalog.h"
@@ -64,6 +62,32 @@ WinogradMode winograd_mode(WinogradChoice choice) {
   return WinogradMode::off;
 }
 
+/// Throws InputError unless the run's numbers are bf16.
+KernelSet bf16_kernel_set(const Settings& settings, KernelSet set) {
+  if (settings.precision.name == PrecisionChoice::bf16) return set;
+  throw InputError(InputKind::settings,
+                   {.where = "network.kernels",
+                    .found = fmt::format("{} with precision={}", name_of(set),
+                                         choice_name(settings.precision.name)),
+                    .expected = "precision=bf16: its products are of bf16 numbers",
+                    .hint = "precision=bf16, or network.kernels=auto"});
+}
+
+InputError unavailable(KernelsChoice choice) {
+  const bool bf16 = choice == KernelsChoice::avx512_plus_bf16;
+  const std::vector<KernelSet> sets = available_kernel_sets();
+  return {
+      InputKind::settings,
+      {.where = "network.kernels",
+       .found =
+           fmt::format("{}, which this processor does not have", choice_name(choice)),
+       .expected = fmt::format("auto or one of {}: this processor has {}", names_of(sets),
+                               name_of(sets.front())),
+       .hint = bf16 ? "network.kernels=auto; reference+bf16 has the bits of avx512+bf16 "
+                      "and is slow"
+                    : "network.kernels=auto: all kernels end at the same bits"}};
+}
+
 /// Adam's beta1 takes the place of sgd's momentum.
 double initial_momentum(const OptimizerSettings& optimizer) {
   return optimizer.name == OptimizerChoice::sgd ? optimizer.momentum : optimizer.beta1;
@@ -119,19 +143,15 @@ KnownNames known_names() {
 }
 
 KernelSet kernel_set(const Settings& settings) {
-  const std::vector<KernelSet> available = available_kernel_sets();
+  if (settings.network.kernels == KernelsChoice::auto_) return best_kernel_set();
   const std::string& chosen = choice_name(settings.network.kernels);
-  if (settings.network.kernels == KernelsChoice::auto_) return available.front();
-  const auto found = std::ranges::find_if(
-      available, [&](KernelSet set) { return chosen == name_of(set); });
-  if (found != available.end()) return *found;
-  throw InputError(
-      InputKind::settings,
-      {.where = "network.kernels",
-       .found = fmt::format("{}, which this processor does not have", chosen),
-       .expected = fmt::format("auto or one of {}: this processor has {}",
-                               names_of(available), name_of(available.front())),
-       .hint = "network.kernels=auto: all kernels end at the same bits"});
+  for (const KernelSet set : available_bf16_kernel_sets()) {
+    if (chosen == name_of(set)) return bf16_kernel_set(settings, set);
+  }
+  for (const KernelSet set : available_kernel_sets()) {
+    if (chosen == name_of(set)) return set;
+  }
+  throw unavailable(settings.network.kernels);
 }
 
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples) {

@@ -61,7 +61,8 @@ KnownNames known_names();
 // The following make options from the settings, with 0 ("default") resolved.
 
 /// Returns the kernel set that network.kernels names for this processor. Throws
-/// InputError if the processor cannot run it.
+/// InputError if the processor cannot run it, or if it is one with bf16 products and the
+/// precision is another.
 KernelSet kernel_set(const Settings& settings);
 /// For training, in passes of at most `most_samples` samples.
 NetworkOptions network_options(const Settings& settings, std::size_t most_samples);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 
 #include "convoy/base/printable.h"
 #include "convoy/base/text.h"
@@ -59,15 +59,32 @@ std::string data_line(const TrainingParts& parts) {
                      with_commas(work.data.test.size()));
 }
 
-/// Only if ranks differ: else the line of the cluster has told it.
+/// What becomes of bits where ranks use these kernels.
+std::string bits_of_kernels(const std::vector<KernelSet>& by_rank) {
+  const auto with_bf16 = std::ranges::count_if(by_rank, has_bf16_products);
+  if (with_bf16 == 0) return "to the same bits";
+  if (static_cast<std::size_t>(with_bf16) == by_rank.size()) {
+    return "to the bits of bf16 dot products, which differ from those of other kernels";
+  }
+  return "of which only some have bf16 dot products:\n"
+         "          bits depend on which rank computes what";
+}
+
+/// Only if ranks differ, or all have bf16 products: else the line of the cluster has told
+/// it.
 std::string kernels_line(const std::vector<KernelSet>& by_rank) {
-  if (std::ranges::adjacent_find(by_rank, std::ranges::not_equal_to()) == by_rank.end())
-    return "";
+  if (by_rank.empty()) return "";
+  if (std::ranges::count(by_rank, by_rank[0]) == std::ssize(by_rank)) {
+    return has_bf16_products(by_rank[0])
+               ? fmt::format("kernels   {}, {}\n", name_of(by_rank[0]),
+                             bits_of_kernels(by_rank))
+               : "";
+  }
   std::string text = "kernels  ";
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     text += fmt::format(" {} on rank {},", name_of(by_rank[rank]), rank);
   }
-  return text + " to the same bits\n";
+  return text + " " + bits_of_kernels(by_rank) + "\n";
 }
 
 std::string schedule_lines(const TrainingParts& parts) {

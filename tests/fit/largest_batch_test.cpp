@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "convoy/base/error.h"
+#include "convoy/fit/fit_report.h"
 #include "tests/base/expect_error.h"
 #include "tests/train/small_settings.h"
 
@@ -55,6 +58,19 @@ TEST_F(LargestBatch, FitsAndTheNextDoesNot) {
     EXPECT_GE(found, batch);
     EXPECT_LE(bytes_with(found), limit);
     EXPECT_GT(bytes_with(found + 1), limit);
+  }
+}
+
+TEST_F(LargestBatch, IsFoundInEveryPrecisionIfTheKernelsAreForOne) {
+  settings_.precision.name = PrecisionChoice::bf16;
+  settings_.network.kernels = KernelsChoice::reference_plus_bf16;
+
+  const FitReport report =
+      fit_batches(settings_, *work_, {1}, {.bytes = 64 << 20, .source = ""});
+
+  for (const PrecisionChoice precision :
+       {PrecisionChoice::fp32, PrecisionChoice::amp_o2, PrecisionChoice::bf16}) {
+    EXPECT_GT(std::ranges::count(report.rows, precision, &FitRow::precision), 0);
   }
 }
 

@@ -49,6 +49,25 @@ TEST_P(EveryKernelSet, TrainsToTheBitsOfTheReferenceInSixteenBits) {
 INSTANTIATE_TEST_SUITE_P(Models, EveryKernelSet, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
+/// 1x1 convolutions; attention trains so in tests/train/same_bits_test.cpp.
+TEST(KernelSets, WithBf16ProductsTrainToBitsOfTheirOwnWhateverIsRecomputed) {
+  Training run = {.model = "mobilenet_v3_small",
+                  .batch = 5,
+                  .steps = 1,
+                  .kernels = KernelSet::reference_bf16,
+                  .activations = Dtype::bf16};
+  const std::string expected = train(run);
+
+  run.threads = 2;
+  run.recompute_units = kAllUnits;
+  for (const KernelSet set : available_bf16_kernel_sets()) {
+    run.kernels = set;
+    EXPECT_EQ(train(run), expected) << name_of(set);
+  }
+  run.kernels = best_kernel_set();
+  EXPECT_NE(train(run), expected);
+}
+
 TEST(KernelSets, AreTheBestFirstAndTheReferenceLast) {
   const std::vector<KernelSet> sets = available_kernel_sets();
 
@@ -57,8 +76,18 @@ TEST(KernelSets, AreTheBestFirstAndTheReferenceLast) {
   EXPECT_EQ(best_kernel_set(), sets.front());
 }
 
+TEST(KernelSets, WithBf16ProductsAreApart) {
+  const std::vector<KernelSet> sets = available_bf16_kernel_sets();
+
+  EXPECT_EQ(sets.back(), KernelSet::reference_bf16);
+  EXPECT_TRUE(std::ranges::all_of(sets, has_bf16_products));
+  EXPECT_TRUE(std::ranges::none_of(available_kernel_sets(), has_bf16_products));
+}
+
 TEST(KernelSets, AreListedByName) {
   EXPECT_EQ(names_of({KernelSet::avx512, KernelSet::neon}), "avx512, neon");
+  EXPECT_EQ(names_of({KernelSet::avx512_bf16, KernelSet::reference_bf16}),
+            "avx512+bf16, reference+bf16");
 }
 
 }  // namespace

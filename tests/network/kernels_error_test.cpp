@@ -36,7 +36,7 @@ class ReferenceKernels : public testing::Test, public Draws {
 };
 
 TEST_F(ReferenceKernels, Multiply) {
-  constexpr int kRows = 7, kDepth = 200, kPieces = 2;
+  constexpr int kRows = 7, kDepth = 100, kPieces = 2;
   const Numbers a = numbers(kPieces * kRows * kDepth);
   const Numbers b = numbers(kPieces * kDepth * kPack), before = numbers(kRows * kPack);
   Numbers dst = before;

@@ -367,5 +367,20 @@ TEST_P(PointwiseStageOf, GivesTheBitsOfAWinogradStageOnAnyNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, PointwiseStageOf, testing::ValuesIn(pointwise_cases()));
 
+TEST(StagesWithBf16Products, HaveTheSameBitsWhereTheyHaveASingleTap) {
+  const StageTrial trial({WinogradForm::p1, {33, 5, 7}, 17, 0, 20, false, false});
+  const Found expected = trial.run(KernelSet::reference_bf16, 2);
+
+  EXPECT_TRUE(trial.run(KernelSet::reference_bf16, 1, /*pointwise=*/true) == expected);
+  EXPECT_FALSE(trial.run(KernelSet::reference, 1, /*pointwise=*/true) == expected);
+}
+
+TEST(StagesWithBf16Products, KeepThoseOfFp32WhereNumbersAreTransformed) {
+  const StageTrial trial({WinogradForm::f4, {17, 8, 8}, 16, 1, 16});
+
+  EXPECT_TRUE(trial.run(KernelSet::reference_bf16, 2) ==
+              trial.run(KernelSet::reference, 2));
+}
+
 }  // namespace
 }  // namespace convoy

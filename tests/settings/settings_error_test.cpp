@@ -140,6 +140,9 @@ TEST(SettingsError, AValueOutOfRangeComesWithTheRange) {
             "  expected: a whole number from 1");
 }
 
+constexpr const char* kKernelNames =
+    "one of auto, avx512, avx2, neon, reference, avx512+bf16, reference+bf16";
+
 struct BadValue {
   std::string assignment;
   std::string expected;
@@ -207,8 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"inject.slow_factor=0.5", "a number from 1 to 1000"},
         BadValue{"inject.slow_ms=-1", "a number from 0 to 60000"},
         BadValue{"train.target_accuracy=90", "a number from 0 to 1"},
-        BadValue{"network.kernels=slow", "one of auto, avx512, avx2, neon, reference"},
-        BadValue{"network.kernels=", "one of auto, avx512, avx2, neon, reference"},
+        BadValue{"network.kernels=slow", kKernelNames},
+        BadValue{"network.kernels=", kKernelNames},
         BadValue{"network.winograd=on", "one of f4, f2, off"},
         BadValue{"run.name=a\nb", "text in UTF-8 without control characters"},
         BadValue{"data.root=/data/\xff", "text in UTF-8 without control characters"}));

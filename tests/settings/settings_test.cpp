@@ -415,8 +415,11 @@ TEST(SettingChoices, AreFoundByTheirNamesAlone) {
                                       "ddp", "fsdp", "ps_sync", "ps_async"}));
   EXPECT_EQ(choice_name(StrategyChoice::auto_), "auto");
   EXPECT_EQ(choice_name(WinogradChoice::off), "off");
+  EXPECT_EQ(choice_name(KernelsChoice::avx512_plus_bf16), "avx512+bf16");
   EXPECT_EQ(find_choice<StrategyChoice>("auto"), StrategyChoice::auto_);
   EXPECT_EQ(find_choice<BestMetric>("loss"), BestMetric::loss);
+  EXPECT_EQ(find_choice<KernelsChoice>("reference+bf16"),
+            KernelsChoice::reference_plus_bf16);
   for (const char* name : {"auto_", "", "ps", "ps_async "}) {
     EXPECT_EQ(find_choice<StrategyChoice>(name), std::nullopt) << name;
   }

@@ -172,6 +172,54 @@ TEST(KernelSetting, ChoosesTheBestOrAnyThatTheProcessorHas) {
   }
 }
 
+TEST(KernelSetting, ChoosesBf16ProductsWhereNumbersAreBf16) {
+  Settings settings;
+  settings.precision.name = PrecisionChoice::bf16;
+  EXPECT_EQ(kernel_set(settings), best_kernel_set());
+
+  for (const KernelSet set : available_bf16_kernel_sets()) {
+    settings.network.kernels = find_choice<KernelsChoice>(name_of(set)).value();
+    EXPECT_EQ(kernel_set(settings), set);
+  }
+}
+
+TEST(KernelSetting, IsRefusedIfItHasBf16ProductsAndNumbersAreOthers) {
+  Settings settings;
+  settings.network.kernels = KernelsChoice::reference_plus_bf16;
+  settings.precision.name = PrecisionChoice::amp_o2;
+
+  try {
+    network_options(settings, 1);
+    FAIL() << "was not refused";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "network.kernels\n"
+                 "  found:    reference+bf16 with precision=amp_o2\n"
+                 "  expected: precision=bf16: its products are of bf16 numbers\n"
+                 "  hint:     precision=bf16, or network.kernels=auto");
+  }
+}
+
+TEST(KernelSetting, IsRefusedWhereTheProcessorHasNoBf16Products) {
+  if (available_bf16_kernel_sets().size() > 1) GTEST_SKIP() << "this processor has them";
+  Settings settings;
+  settings.precision.name = PrecisionChoice::bf16;
+  settings.network.kernels = KernelsChoice::avx512_plus_bf16;
+
+  try {
+    network_options(settings, 1);
+    FAIL() << "was not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              fmt::format("network.kernels\n"
+                          "  found:    avx512+bf16, which this processor does not have\n"
+                          "  expected: auto or one of {}: this processor has {}\n"
+                          "  hint:     network.kernels=auto; reference+bf16 has the bits "
+                          "of avx512+bf16 and is slow",
+                          names_of(available_kernel_sets()), name_of(best_kernel_set())));
+  }
+}
+
 // No processor has both.
 TEST(KernelSetting, IsRefusedWhereTheProcessorHasNoSuchKernels) {
   const std::vector<KernelSet> sets = available_kernel_sets();

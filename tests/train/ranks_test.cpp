@@ -219,12 +219,14 @@ TEST_F(RunOnRanks, IsPlannedWithoutTheOthers) {
   EXPECT_THAT(plan, HasSubstr("in 5 micro-batches"));
 }
 
-/// Rank 0's plan where it has these kernels and rank 1 the reference's.
-std::string plan_with(KernelsChoice kernels) {
+/// Rank 0's plan where it has these kernels and rank 1 others.
+std::string plan_with(KernelsChoice kernels,
+                      KernelsChoice others = KernelsChoice::reference) {
   std::string plan;
   run_ranks(2, [&](Comm& comm) {
     Settings own = small_settings(35, 9, 16, /*threads=*/1);
-    own.network.kernels = comm.is_first() ? kernels : KernelsChoice::reference;
+    own.precision.name = PrecisionChoice::bf16;
+    own.network.kernels = comm.is_first() ? kernels : others;
     Trainer trainer(own, comm);
     trainer.gather_kernel_sets();
     if (comm.is_first()) plan = trainer.plan();
@@ -242,6 +244,19 @@ TEST(PlanOnRanks, SaysWhichRankUsesWhichKernels) {
   const std::string alike = plan_with(KernelsChoice::reference);
   EXPECT_THAT(alike, HasSubstr(", reference kernels\n"));
   EXPECT_THAT(alike, testing::Not(HasSubstr("on rank 0")));
+}
+
+TEST(PlanOnRanks, SaysThatBitsOfBf16ProductsDiffer) {
+  const KernelsChoice bf16 = KernelsChoice::reference_plus_bf16;
+
+  EXPECT_THAT(plan_with(bf16, bf16),
+              HasSubstr("kernels   reference+bf16, to the bits of bf16 dot products, "
+                        "which differ from those of other kernels\n"));
+  EXPECT_THAT(
+      plan_with(bf16),
+      HasSubstr("kernels   reference+bf16 on rank 0, reference on rank 1, of which "
+                "only some have bf16 dot products:\n"
+                "          bits depend on which rank computes what\n"));
 }
 
 }  // namespace

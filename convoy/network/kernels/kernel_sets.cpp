@@ -2,6 +2,7 @@
 
 #include "convoy/network/kernels/kernel_sets.h"
 
+#include "convoy/network/kernels/bf16/bf16_product.h"
 #include "convoy/network/kernels/instruction_sets.h"
 #include "hwy/highway.h"
 
@@ -12,6 +13,7 @@ namespace {
 std::int64_t target_of(KernelSet set) {
   switch (set) {
     case KernelSet::avx512:
+    case KernelSet::avx512_bf16:
       return HWY_AVX3;
     case KernelSet::avx2:
       return HWY_AVX2;
@@ -20,6 +22,11 @@ std::int64_t target_of(KernelSet set) {
     default:
       return 0;
   }
+}
+
+/// Whether its instructions are compiled, and the processor has them.
+bool is_available(KernelSet set) {
+  return (HWY_TARGETS & hwy::SupportedTargets() & target_of(set)) != 0;
 }
 
 }  // namespace
@@ -32,6 +39,10 @@ const char* name_of(KernelSet set) {
       return "avx2";
     case KernelSet::neon:
       return "neon";
+    case KernelSet::avx512_bf16:
+      return "avx512+bf16";
+    case KernelSet::reference_bf16:
+      return "reference+bf16";
     default:
       return "reference";
   }
@@ -40,11 +51,18 @@ const char* name_of(KernelSet set) {
 std::vector<KernelSet> available_kernel_sets() {
   std::vector<KernelSet> sets;
   for (const KernelSet set : {KernelSet::avx512, KernelSet::avx2, KernelSet::neon}) {
-    // Those that are compiled, and that the processor has.
-    const std::int64_t both = HWY_TARGETS & hwy::SupportedTargets();
-    if ((both & target_of(set)) != 0) sets.push_back(set);
+    if (is_available(set)) sets.push_back(set);
   }
   sets.push_back(KernelSet::reference);
+  return sets;
+}
+
+std::vector<KernelSet> available_bf16_kernel_sets() {
+  std::vector<KernelSet> sets;
+  if (is_available(KernelSet::avx512_bf16) && has_avx512_bf16()) {
+    sets.push_back(KernelSet::avx512_bf16);
+  }
+  sets.push_back(KernelSet::reference_bf16);
   return sets;
 }
 

@@ -3,7 +3,8 @@
 // What all kernels have in common. Kernels are the arithmetic of a network. Each file of
 // them has a table of functions for every kernel set (kernel_set.h): a plain one, the
 // reference, which is correct by inspection, and a fast one for each instruction set. All
-// end at the same bits; the stages use any of them without knowing which. That is so
+// end at the same bits, but for the products of the sets that have bf16's
+// (bf16/bf16_product.h); the stages use any of them without knowing which. That is so
 // because
 //
 // - a sum of products is a chain of fused multiply-adds in the order of its formula,

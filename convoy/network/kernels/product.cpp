@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/network/kernels/bf16/bf16_product.h"
 #include "convoy/network/kernels/reference_arithmetic.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -271,5 +272,13 @@ const ProductKernels kProduct = {kTile, product, rows_to_tile, columns_to_tile};
 
 }  // namespace convoy::reference
 
-CONVOY_KERNELS_OF(ProductKernels, product_kernels, kProduct)
+CONVOY_KERNELS_OF(ProductKernels, fp32_product_kernels, kProduct)
+
+namespace convoy {
+
+const ProductKernels& product_kernels(KernelSet set) {
+  return has_bf16_products(set) ? bf16_product_kernels(set) : fp32_product_kernels(set);
+}
+
+}  // namespace convoy
 #endif

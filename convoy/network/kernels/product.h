@@ -16,7 +16,7 @@ constexpr int kChain = 256;
 
 /// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns,
 /// and over as many pieces of such operands as there are: a chain goes through all
-/// pieces.
+/// pieces. Requires: of several pieces, pieces * depth <= kChain.
 struct Product {
   const float* a;
   std::size_t a_row = 0;     // 0: a is in tiles; else its rows are this far apart
@@ -49,5 +49,9 @@ struct ProductKernels {
 };
 
 const ProductKernels& product_kernels(KernelSet set);
+
+/// The same, with products of fp32 in every set: for operands that have more bits than
+/// bf16.
+const ProductKernels& fp32_product_kernels(KernelSet set);
 
 }  // namespace convoy

@@ -41,6 +41,7 @@
 #if HWY_TARGETS & HWY_AVX3
 #define CONVOY_AVX512_KERNELS(table) \
   case KernelSet::avx512:            \
+  case KernelSet::avx512_bf16:       \
     return N_AVX3::table;
 #else
 #define CONVOY_AVX512_KERNELS(table)
