@@ -5,9 +5,8 @@
 // VDPBF16PS, and other than those of the other sets:
 //
 // - a and b are rounded to bf16, to nearest even; subnormal numbers become zeros,
-// - k and k + 1 are a pair, in each piece: the product of k + 1 is added to the sum
-// first,
-//   then that of k, each by a fused multiply-add, whose result becomes zero if it is
+// - k and k + 1 are a pair, in each piece: the product of k + 1 is added to the sum, then
+//   that of k, each by a fused multiply-add, whose result becomes zero if it is
 //   subnormal; where a chain has an odd number of k, the last one's partner is zero.
 //
 // Chains and pieces are as in the fp32 form.
