@@ -62,19 +62,25 @@ WinogradMode winograd_mode(WinogradChoice choice) {
   return WinogradMode::off;
 }
 
-/// Throws InputError unless the run's numbers are bf16.
-KernelSet bf16_kernel_set(const Settings& settings, KernelSet set) {
-  if (settings.precision.name == PrecisionChoice::bf16) return set;
-  throw InputError(InputKind::settings,
-                   {.where = "network.kernels",
-                    .found = fmt::format("{} with precision={}", name_of(set),
-                                         choice_name(settings.precision.name)),
-                    .expected = "precision=bf16: its products are of bf16 numbers",
-                    .hint = "precision=bf16, or network.kernels=auto"});
+bool has_bf16_products(KernelsChoice choice) {
+  return choice == KernelsChoice::avx512_plus_bf16 ||
+         choice == KernelsChoice::reference_plus_bf16;
+}
+
+/// Throws InputError if products are of bf16 and the run's numbers are not.
+void check_kernels_precision(const Settings& settings) {
+  if (!has_bf16_products(settings.network.kernels)) return;
+  if (settings.precision.name == PrecisionChoice::bf16) return;
+  throw InputError(
+      InputKind::settings,
+      {.where = "network.kernels",
+       .found = fmt::format("{} with precision={}", choice_name(settings.network.kernels),
+                            choice_name(settings.precision.name)),
+       .expected = "precision=bf16: its products are of bf16 numbers",
+       .hint = "precision=bf16, or network.kernels=auto"});
 }
 
 InputError unavailable(KernelsChoice choice) {
-  const bool bf16 = choice == KernelsChoice::avx512_plus_bf16;
   const std::vector<KernelSet> sets = available_kernel_sets();
   return {
       InputKind::settings,
@@ -83,9 +89,10 @@ InputError unavailable(KernelsChoice choice) {
            fmt::format("{}, which this processor does not have", choice_name(choice)),
        .expected = fmt::format("auto or one of {}: this processor has {}", names_of(sets),
                                name_of(sets.front())),
-       .hint = bf16 ? "network.kernels=auto; reference+bf16 has the bits of avx512+bf16 "
-                      "and is slow"
-                    : "network.kernels=auto: all kernels end at the same bits"}};
+       .hint = has_bf16_products(choice)
+                   ? "network.kernels=auto; reference+bf16 has the bits of avx512+bf16 "
+                     "and is slow"
+                   : "network.kernels=auto: all kernels end at the same bits"}};
 }
 
 /// Adam's beta1 takes the place of sgd's momentum.
@@ -143,13 +150,12 @@ KnownNames known_names() {
 }
 
 KernelSet kernel_set(const Settings& settings) {
+  check_kernels_precision(settings);
   if (settings.network.kernels == KernelsChoice::auto_) return best_kernel_set();
-  const std::string& chosen = choice_name(settings.network.kernels);
-  for (const KernelSet set : available_bf16_kernel_sets()) {
-    if (chosen == name_of(set)) return bf16_kernel_set(settings, set);
-  }
-  for (const KernelSet set : available_kernel_sets()) {
-    if (chosen == name_of(set)) return set;
+  for (const auto& sets : {available_kernel_sets(), available_bf16_kernel_sets()}) {
+    for (const KernelSet set : sets) {
+      if (choice_name(settings.network.kernels) == name_of(set)) return set;
+    }
   }
   throw unavailable(settings.network.kernels);
 }
