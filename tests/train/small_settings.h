@@ -28,7 +28,8 @@ inline Settings small_settings(int train_count, int test_count, int batch_size,
 /// Made-up images for a model, small ones if it takes them.
 inline void set_small_images(const std::string& model, Settings& settings) {
   Shape shape = {1, 28, 28};
-  if (model == "vgg11" || model == "resnet18_cifar") shape = {3, 32, 32};
+  if (model == "vgg11") shape = {3, 32, 32};
+  if (model == "resnet18_cifar") shape = {3, 12, 12};
   if (model == "mobilenet_v3_small" || model == "fastnet_small") shape = {3, 16, 16};
   if (model == "vit_cifar") shape = {3, 8, 8};
   settings.data.synthetic.channels = shape.channels;
