@@ -14,7 +14,7 @@ around the same moment. PyTorch is tuned as bench/compare_step.py says; the firs
 all its forms, the next ones the form that was fastest. Without 16-bit instructions autocast's steps
 may take minutes each. With --slow-autocast one step of it counts, without any to warm up, in the
 first round alone and with OpenMP's usual waits alone; --autocast-forms eager leaves the other
-forms out.
+forms out, --autocast-forms none all of them.
 
 The rule for discarding rounds, fixed beforehand, is that of compare_step.py: a round counts only if
 its lowest FMA probe reaches 85 % of the highest of the whole run. If none does, all count, and the
@@ -79,9 +79,14 @@ def fastest(times):
     return [min(found, key=found.get)] if found else []
 
 
+def autocast_forms(version, options):
+    if options.autocast_forms == "none":
+        return []
+    return options.autocast_forms.split(",") if options.autocast_forms else version.forms
+
+
 def run_rounds(case, version, options):
-    autocast_forms = options.autocast_forms.split(",") if options.autocast_forms else version.forms
-    forms, rounds = {"fp32": version.forms, "bf16": autocast_forms}, []
+    forms, rounds = {"fp32": version.forms, "bf16": autocast_forms(version, options)}, []
     for number in range(options.rounds):
         rounds.append(Round(case, forms, version, options))
         if number == 0:
@@ -109,7 +114,7 @@ def convoy_rows(case, rounds, best_probe):
 
 
 def torch_rows(case, rounds, best_probe, version):
-    for name in THEIRS:
+    for name in (name for name in THEIRS if rounds[0].torch[name]):
         measured = [r for r in rounds if r.best_torch(name) and r.best_torch("fp32")]
         kept = counted(measured, best_probe)
         taken = kept or measured

@@ -21,7 +21,7 @@ class Size:
     epoch: str  # what an epoch goes through
 
 
-SIZES = {"tiny": Size(2, 2, "data.split=512,0,64"), "quick": Size(40, 10, "data.train_fraction=0.4"),
+SIZES = {"tiny": Size(2, 2, "data.split=512,0,64"), "quick": Size(40, 10, "data.train_fraction=0.41"),
          "full": Size(40, 40, "data.train_fraction=1")}
 STRATEGIES = ("gather_scatter", "all_reduce", "ddp")
 RANKS = 4
