@@ -134,8 +134,9 @@ def momenta(study):
     rows = []
     for run in sorted((study.out / "momentums").glob("[0-9]*"), key=lambda path: int(path.name)):
         value = run_setting(run, "momentum")
-        rows.append([value, percent(Run(run).accuracy), f"{Run(run).summary['staleness']['mean']:.2f}"])
-    yield from table(("momentum, 3 workers, shared", "test accuracy", "mean staleness"), rows)
+        rows.append([value, run.name, percent(Run(run).accuracy),
+                     f"{Run(run).summary['staleness']['mean']:.2f}"])
+    yield from table(("momentum, 3 workers, shared", "run in the pictures", "test accuracy", "mean staleness"), rows)
     yield paragraph(
         f"A grid of {study.size.grid} x {study.size.grid} points of {study.size.samples:,} test images, in "
         "the plane of the first two principal components of all saves. Published (a picture): momentum 0.5 "
