@@ -23,9 +23,9 @@ class Size:
 
 
 SIZES = {"tiny": Size(640, 100, 2, (512, 1, 0.05)),
-         "quick": Size(6400, 2000, 40, (15000, 8, 0.7)),
+         "quick": Size(6400, 2000, 26, (12000, 6, 0.65)),
          "full": Size(50000, 10000, 40, (50000, 4, 0.9))}
-# Of 40 epochs ten are at the first rate and ten at the second.
+# Of the published 40 epochs ten are at the first rate and ten at the second.
 PARTS = (0.25, 0.5)
 # Ten times the published one, whose epoch has 9,444 updates: with so few, a lower rate stays on the
 # plateau.
