@@ -23,7 +23,7 @@ class Size:
 
 
 SIZES = {"tiny": Size(640, 100, 2, (512, 1, 0.05)),
-         "quick": Size(6400, 2000, 26, (12000, 6, 0.65)),
+         "quick": Size(6400, 2000, 26, (8000, 4, 0.5)),
          "full": Size(50000, 10000, 40, (50000, 4, 0.9))}
 # Of the published 40 epochs ten are at the first rate and ten at the second.
 PARTS = (0.25, 0.5)
