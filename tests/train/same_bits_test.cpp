@@ -253,11 +253,13 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& strategy : strategy_names()) {
     if (is_for_one_rank(strategy)) continue;
-    for (const char* model : {"lenet5", "vit_cifar", "mobilenet_v3_small"}) {
-      for (const int ranks : {1, 2, 3, 4}) {
-        for (const int threads : {1, 2}) {
-          cases.push_back({model, strategy, ranks, threads});
-        }
+    for (const int ranks : {1, 2, 3, 4}) {
+      for (const int threads : {1, 2}) {
+        cases.push_back({"lenet5", strategy, ranks, threads});
+      }
+      // Of the larger ones every number of ranks and of threads, not all pairs.
+      for (const char* model : {"vit_cifar", "mobilenet_v3_small"}) {
+        cases.push_back({model, strategy, ranks, /*threads=*/1 + ranks % 2});
       }
     }
     for (const char* model : {"cnn1", "vgg11"}) {
