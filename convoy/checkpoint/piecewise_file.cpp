@@ -113,6 +113,7 @@ void PiecewiseFile::create(const fs::path& path) const {
 }
 
 std::vector<std::byte> PiecewiseFile::write_pieces(const fs::path& path, int rank) const {
+  if (digest_bytes(rank) == 0) return {};
   const Descriptor file = open_to_write(path, 0);
   std::vector<std::byte> digests, packed;
   for (const Piece& piece : pieces_) {

@@ -29,7 +29,8 @@ class PiecewiseFile {
   void create(const std::filesystem::path& path) const;
 
   /// Writes a rank's pieces into the file and flushes them to disk. Returns the digests
-  /// of the pieces, end to end. Throws a storage error.
+  /// of the pieces, end to end. A rank without pieces does not touch the file: the others
+  /// do not wait for it, and may have renamed the folder. Throws a storage error.
   std::vector<std::byte> write_pieces(const std::filesystem::path& path, int rank) const;
 
   /// Bytes that write_pieces() returns.

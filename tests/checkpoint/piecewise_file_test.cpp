@@ -74,5 +74,15 @@ TEST_F(PiecewiseFileTest, IsNotWrittenWithoutTheFirstRanksFile) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(PiecewiseFileTest, IsNotNeededByARankWithoutPieces) {
+  const ShardPlan plan(layout, /*ranks=*/8, /*granule=*/layout.size());
+  const PiecewiseFile file(parts(&plan));
+  int rank = 0;
+  while (rank < 8 && file.digest_bytes(rank) > 0) ++rank;
+
+  ASSERT_LT(rank, 8);
+  EXPECT_TRUE(file.write_pieces(here.path() / "renamed by the others", rank).empty());
+}
+
 }  // namespace
 }  // namespace convoy
