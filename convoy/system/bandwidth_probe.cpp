@@ -24,9 +24,11 @@ class Triad {
         a_(tasks_ * kTaskFloats),
         b_(tasks_ * kTaskFloats),
         c_(tasks_ * kTaskFloats) {
-    // Numbers that were never written would all be read from one page of zeros.
-    std::ranges::fill(b_.span(), 1.0f);
-    std::ranges::fill(c_.span(), 1.0f);
+    // Numbers that were never written would all be read from one page of zeros, and a
+    // page that is written for the first time has to be allocated.
+    for (const auto& array : {a_.span(), b_.span(), c_.span()}) {
+      std::ranges::fill(array, 1.0f);
+    }
   }
 
   std::size_t tasks() const { return tasks_; }
