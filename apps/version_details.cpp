@@ -30,8 +30,9 @@ std::string version_details() {
   text += fmt::format("processor  {}, {} cores, {}\n", cpu.name, cpu.cores, cpu.features);
   text += fmt::format("kernels    {} ({})\n", names_of(available_kernel_sets()),
                       kernel_library());
-  text += fmt::format("           {} for precision=bf16\n",
-                      names_of(available_bf16_kernel_sets()));
+  text += fmt::format("           {}; {} for precision=bf16\n",
+                      names_of(available_kernel_sets(Products::bf16_amx)),
+                      names_of(available_kernel_sets(Products::bf16_dot)));
   text += fmt::format(
       "libraries  fmt {}.{}.{}, nlohmann-json {}.{}.{}, yaml-cpp {}, CLI11 {}\n",
       FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,

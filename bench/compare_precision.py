@@ -4,12 +4,15 @@
 
   bench/compare_precision.py [--cases vgg11:64,resnet18:16,vit_b_32:16] [--threads 2]
                              [--rounds 5] [--seconds 2] [--python FILE]
+                             [--kernels avx512+amx,avx512+bf16]
                              [--slow-autocast] [--autocast-forms eager,channels_last]
 
 A case is a model and its batch size, on the model's usual images; vgg11@64:32 takes larger ones.
 
+--kernels measures bf16 with these kernels of convoy as well.
+
 A round runs convoy in fp32, amp_o2 and bf16, then PyTorch in fp32 and under torch.autocast with
-bfloat16, then convoy in bf16, amp_o2 and fp32: each precision's time is the mean of two that lie
+bfloat16, then convoy in the reverse order: each precision's time is the mean of two that lie
 around the same moment. PyTorch is tuned as bench/compare_step.py says; the first round measures
 all its forms, the next ones the form that was fastest. Without 16-bit instructions autocast's steps
 may take minutes each. With --slow-autocast one step of it counts, without any to warm up, in the
@@ -33,24 +36,37 @@ from compare_step import (CONVOY, KEEP, ROOT, describe, given_words, heading, is
                           mean, measure_convoy, model_and_image, processor, table_row)
 from torch_versions import DEBIAN_PYTHON, newer_python, start_versions
 
-OURS, THEIRS = ("fp32", "amp_o2", "bf16"), ("fp32", "bf16")
+THEIRS = ("fp32", "bf16")
+
+
+def our_ways(options):
+    """Convoy's precisions, and bf16 with the kernels asked for: the settings of each."""
+    ways = {name: [f"precision={name}"] for name in ("fp32", "amp_o2", "bf16")}
+    for kernels in options.kernels.split(",") if options.kernels else []:
+        ways[f"bf16, {kernels}"] = ["precision=bf16", f"network.kernels={kernels}"]
+    return ways
 
 
 class Round:
-    """Milliseconds: `convoy` has a pair by precision, `torch` has times by precision and form."""
+    """Milliseconds: `convoy` has a pair by way, `torch` has times by precision and form."""
 
     def __init__(self, case, forms, version, options):
-        self.convoy, self.torch, self.probes = {name: [] for name in OURS}, {}, []
-        self.run_convoy(case, OURS, options)
+        ways = our_ways(options)
+        self.convoy, self.torch, self.probes = {name: [] for name in ways}, {}, []
+        self.run_convoy(case, ways.items(), options)
         for precision in THEIRS:
             self.torch[precision] = torch_times(case, precision, forms[precision], version, options)
-        self.run_convoy(case, reversed(OURS), options)
+        self.run_convoy(case, reversed(ways.items()), options)
 
-    def run_convoy(self, case, precisions, options):
-        for precision in precisions:
-            run = measure_convoy(*case, options.threads, options.seconds, f"precision={precision}")
-            self.convoy[precision].append(run["step_ms"]["p50"])
+    def run_convoy(self, case, ways, options):
+        for name, settings in ways:
+            run = measure_convoy(*case, options.threads, options.seconds, *settings)
+            self.convoy[name].append(run["step_ms"]["p50"])
             self.probes += [run["probe_gflops_before"], run["probe_gflops_after"]]
+
+    def best_convoy(self, precision):
+        return min(mean(times) for name, times in self.convoy.items()
+                   if name.split(",")[0] == precision)
 
     def best_torch(self, precision):
         times = [time for time in self.torch[precision].values() if is_time(time)]
@@ -104,7 +120,7 @@ def counted(rounds, best_probe):
 def convoy_rows(case, rounds, best_probe):
     kept = counted(rounds, best_probe)
     taken = kept or rounds
-    for name in OURS:
+    for name in rounds[0].convoy:
         ratios = [mean(r.convoy[name]) / mean(r.convoy["fp32"]) for r in taken]
         least = {n: min(time for r in rounds for time in r.convoy[n]) for n in (name, "fp32")}
         yield table_row([*case, "convoy", name,
@@ -122,7 +138,7 @@ def torch_rows(case, rounds, best_probe, version):
             yield table_row([*case, version.name, f"{name}, failed", *["-"] * 5])
             continue
         times = [r.best_torch(name) for r in taken]
-        beside = describe([r.best_torch(name) / mean(r.convoy[name]) for r in taken])
+        beside = describe([r.best_torch(name) / r.best_convoy(name) for r in taken])
         yield table_row([*case, version.name, f"{name}, {fastest(measured[0].torch[name])[0]}",
                          f"{statistics.median(times):.1f}",
                          describe([r.best_torch(name) / r.best_torch("fp32") for r in taken]), "-",
@@ -145,7 +161,8 @@ def report(results, version, options):
         f"thread(s), by `bench/compare_precision.py {given_words()}`.", "",
         "Milliseconds are medians of the rounds kept. Ratios are round by round: median "
         "(smallest..largest).", "PyTorch's bf16 is torch.autocast; of its forms the fastest "
-        "counts. A round is kept if its lowest FMA", f"probe is at least {KEEP:.0%} of the highest"
+        "counts, and of convoy's kernels for bf16 as well. A round is kept if its lowest FMA",
+        f"probe is at least {KEEP:.0%} of the highest"
         f" ({best:.0f} GFLOP/s); if none is, all count.", "",
         *heading(["model", "batch", "who", "precision", "ms", "over its fp32", "least over least",
                   "PyTorch over convoy", "rounds kept"], left=("model", "who", "precision"))]
@@ -167,6 +184,7 @@ def parse_arguments():
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
     parser.add_argument("--python", type=pathlib.Path, default=newer_python(),
                         help="an interpreter with PyTorch (script/bootstrap bench's)")
+    parser.add_argument("--kernels", help="kernels of convoy that bf16 is measured with as well")
     parser.add_argument("--slow-autocast", action="store_true",
                         help="measure PyTorch's bf16 by one step, in the first round")
     parser.add_argument("--autocast-forms", help="forms of PyTorch in bf16 (all)")

@@ -49,7 +49,7 @@ CONVOY_CHOICE(Compensation, none, dc_asgd, dc_asgd_adaptive)
 CONVOY_CHOICE(DelayKind, constant, gaussian, pareto, on_off)
 CONVOY_CHOICE(ComputeKind, constant, gaussian, lognormal)
 CONVOY_CHOICE(KernelsChoice, auto_, avx512, avx2, neon, reference,  // NOLINT: auto
-              avx512_plus_bf16, reference_plus_bf16)
+              avx512_plus_bf16, reference_plus_bf16, avx512_plus_amx, reference_plus_amx)
 CONVOY_CHOICE(WinogradChoice, f4, f2, off)
 CONVOY_CHOICE(BestMetric, accuracy, loss)
 

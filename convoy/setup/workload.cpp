@@ -62,14 +62,22 @@ WinogradMode winograd_mode(WinogradChoice choice) {
   return WinogradMode::off;
 }
 
-bool has_bf16_products(KernelsChoice choice) {
-  return choice == KernelsChoice::avx512_plus_bf16 ||
-         choice == KernelsChoice::reference_plus_bf16;
+Products products_of(KernelsChoice choice) {
+  switch (choice) {
+    case KernelsChoice::avx512_plus_bf16:
+    case KernelsChoice::reference_plus_bf16:
+      return Products::bf16_dot;
+    case KernelsChoice::avx512_plus_amx:
+    case KernelsChoice::reference_plus_amx:
+      return Products::bf16_amx;
+    default:
+      return Products::fp32;
+  }
 }
 
 /// Throws InputError if products are of bf16 and the run's numbers are not.
 void check_kernels_precision(const Settings& settings) {
-  if (!has_bf16_products(settings.network.kernels)) return;
+  if (products_of(settings.network.kernels) == Products::fp32) return;
   if (settings.precision.name == PrecisionChoice::bf16) return;
   throw InputError(
       InputKind::settings,
@@ -82,17 +90,19 @@ void check_kernels_precision(const Settings& settings) {
 
 InputError unavailable(KernelsChoice choice) {
   const std::vector<KernelSet> sets = available_kernel_sets();
-  return {
-      InputKind::settings,
-      {.where = "network.kernels",
-       .found =
-           fmt::format("{}, which this processor does not have", choice_name(choice)),
-       .expected = fmt::format("auto or one of {}: this processor has {}", names_of(sets),
-                               name_of(sets.front())),
-       .hint = has_bf16_products(choice)
-                   ? "network.kernels=auto; reference+bf16 has the bits of avx512+bf16 "
-                     "and is slow"
-                   : "network.kernels=auto: all kernels end at the same bits"}};
+  const Products products = products_of(choice);
+  return {InputKind::settings,
+          {.where = "network.kernels",
+           .found =
+               fmt::format("{}, which this processor does not have", choice_name(choice)),
+           .expected = fmt::format("auto or one of {}: this processor has {}",
+                                   names_of(sets), name_of(sets.front())),
+           .hint = products == Products::fp32
+                       ? "network.kernels=auto: all kernels end at the same bits"
+                       : fmt::format(
+                             "network.kernels=auto; {} has the bits of {} and is slow",
+                             name_of(available_kernel_sets(products).back()),
+                             choice_name(choice))}};
 }
 
 /// Adam's beta1 takes the place of sgd's momentum.
@@ -152,10 +162,9 @@ KnownNames known_names() {
 KernelSet kernel_set(const Settings& settings) {
   check_kernels_precision(settings);
   if (settings.network.kernels == KernelsChoice::auto_) return best_kernel_set();
-  for (const auto& sets : {available_kernel_sets(), available_bf16_kernel_sets()}) {
-    for (const KernelSet set : sets) {
-      if (choice_name(settings.network.kernels) == name_of(set)) return set;
-    }
+  for (const KernelSet set :
+       available_kernel_sets(products_of(settings.network.kernels))) {
+    if (choice_name(settings.network.kernels) == name_of(set)) return set;
   }
   throw unavailable(settings.network.kernels);
 }

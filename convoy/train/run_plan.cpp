@@ -61,13 +61,16 @@ std::string data_line(const TrainingParts& parts) {
 
 /// What becomes of bits where ranks use these kernels.
 std::string bits_of_kernels(const std::vector<KernelSet>& by_rank) {
-  const auto with_bf16 = std::ranges::count_if(by_rank, has_bf16_products);
-  if (with_bf16 == 0) return "to the same bits";
-  if (static_cast<std::size_t>(with_bf16) == by_rank.size()) {
-    return "to the bits of bf16 dot products, which differ from those of other kernels";
+  const Products products = products_of(by_rank[0]);
+  if (!std::ranges::all_of(by_rank,
+                           [&](KernelSet set) { return products_of(set) == products; })) {
+    return "whose products of bf16 differ:\n"
+           "          bits depend on which rank computes what";
   }
-  return "of which only some have bf16 dot products:\n"
-         "          bits depend on which rank computes what";
+  if (products == Products::fp32) return "to the same bits";
+  return fmt::format(
+      "to the bits of {}, which differ from those of other kernels",
+      products == Products::bf16_dot ? "bf16 dot products" : "matrix registers of bf16");
 }
 
 /// Only if ranks differ, or all have bf16 products: else the line of the cluster has told
@@ -75,10 +78,10 @@ std::string bits_of_kernels(const std::vector<KernelSet>& by_rank) {
 std::string kernels_line(const std::vector<KernelSet>& by_rank) {
   if (by_rank.empty()) return "";
   if (std::ranges::count(by_rank, by_rank[0]) == std::ssize(by_rank)) {
-    return has_bf16_products(by_rank[0])
-               ? fmt::format("kernels   {}, {}\n", name_of(by_rank[0]),
-                             bits_of_kernels(by_rank))
-               : "";
+    return products_of(by_rank[0]) == Products::fp32
+               ? ""
+               : fmt::format("kernels   {}, {}\n", name_of(by_rank[0]),
+                             bits_of_kernels(by_rank));
   }
   std::string text = "kernels  ";
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of bf16: the plain form computes what its header says, and the fast form has
-// its bits. The fast form is a template over its arithmetic, so with plain arrays instead
-// of registers it is tested on every processor; with VDPBF16PS where the processor has
-// it.
+// Products of bf16: the plain forms compute what their header says, and the fast forms
+// have their bits. A fast form is a template over its arithmetic, so with plain arrays
+// instead of registers it is tested on every processor; with VDPBF16PS and with AMX where
+// the processor has them.
 
 #include "convoy/network/kernels/bf16/bf16_product.h"
 
@@ -16,6 +16,7 @@
 #include "convoy/base/float16.h"
 #include "tests/network/kernel_tables.h"
 //
+#include "convoy/network/kernels/bf16/amx_product_inl.h"
 #include "convoy/network/kernels/bf16/bf16_product_inl.h"
 
 namespace convoy {
@@ -66,29 +67,73 @@ struct PlainArithmetic {
     return sums;
   }
 
+  static void multiply(const bf16::MatrixTiles& tiles);
+
+  template <class Number>
+  static void transpose(const Number* from, Number* to, std::size_t row) {
+    for (int i = 0; i < kPack; ++i) {
+      for (int j = 0; j < kPack; ++j) to[j * row + i] = from[i * kPack + j];
+    }
+  }
+
  private:
-  static bf16::Bf16Pair half(float value) {
-    return to_bf16(std::fpclassify(value) == FP_SUBNORMAL ? 0 * value : value);
+  static bf16::Bf16Pair half(float value) { return to_bf16(flushed(value)); }
+  static float flushed(float value) {
+    return std::fpclassify(value) == FP_SUBNORMAL ? 0 * value : value;
   }
   static float multiply_add(bf16::Bf16Pair a, bf16::Bf16Pair b, float sum) {
-    const float result = std::fma(from_bf16(static_cast<std::uint16_t>(a)),
-                                  from_bf16(static_cast<std::uint16_t>(b)), sum);
-    return std::fpclassify(result) == FP_SUBNORMAL ? 0 * result : result;
+    return flushed(std::fma(from_bf16(static_cast<std::uint16_t>(a)),
+                            from_bf16(static_cast<std::uint16_t>(b)), sum));
   }
 };
 
-/// A fast form. Without a function, this processor has none.
+/// Each block's products of both halves of the pairs, in order, then the sum of both.
+void PlainArithmetic::multiply(const bf16::MatrixTiles& tiles) {
+  std::fill_n(tiles.sums, tiles.count * bf16::kBlock, 0.0f);
+  for (int t = 0; t < tiles.count; ++t) {
+    const bf16::Blocks& left = tiles.own_is_left ? tiles.own[t] : tiles.common;
+    const bf16::Blocks& right = tiles.own_is_left ? tiles.common : tiles.own[t];
+    for (int at = 0; at < tiles.blocks * bf16::kBlock; ++at) {
+      const int block = at / bf16::kBlock, i = at / kPack % kPack, j = at % kPack;
+      float even = 0, odd = 0;
+      for (int k = 0; k < kPack; ++k) {
+        const bf16::Bf16Pair a = left.first[block * left.block + i * left.row + k];
+        const bf16::Bf16Pair b = right.first[block * right.block + k * right.row + j];
+        even = multiply_add(a & 0xFFFF, b & 0xFFFF, even);
+        odd = multiply_add(a >> 16, b >> 16, odd);
+      }
+      float& sum = tiles.sums[t * bf16::kBlock + i * kPack + j];
+      sum = flushed(sum + flushed(even + odd));
+    }
+  }
+}
+
+/// A fast form, and the plain one of its bits. Without a function, this processor has
+/// none.
 struct FastForm {
   const char* name;
   int tile;
   void (*product)(const Product&);
+  KernelSet plain;
+  void (*pack_left)(const ToPack&) = nullptr;
+  void (*pack_right)(const ToPack&) = nullptr;
 };
 
+FastForm form_of(const char* name, KernelSet set) {
+  const std::vector<KernelSet> sets = available_kernel_sets(products_of(set));
+  if (sets.front() != set) return {name, 12, nullptr, sets.back()};
+  const ProductKernels& kernels = product_kernels(set);
+  return {name, 12, kernels.product, sets.back(), kernels.pack_left, kernels.pack_right};
+}
+
 std::vector<FastForm> fast_forms() {
-  const bool has = available_bf16_kernel_sets().front() == KernelSet::avx512_bf16;
-  return {
-      {"OfPlainArrays", 12, bf16::paired_product<PlainArithmetic, 12>},
-      {"OfAvx512", 12, has ? product_kernels(KernelSet::avx512_bf16).product : nullptr}};
+  return {{"OfPlainArrays", 12, bf16::paired_product<PlainArithmetic, 12>,
+           KernelSet::reference_bf16},
+          {"OfPlainMatrices", 12, bf16::matrix_product<PlainArithmetic, 12>,
+           KernelSet::reference_amx, bf16::pack_matrix_left<PlainArithmetic>,
+           bf16::pack_matrix_right<PlainArithmetic>},
+          form_of("OfAvx512", KernelSet::avx512_bf16),
+          form_of("OfAmx", KernelSet::avx512_amx)};
 }
 
 /// How the left operand lies in memory.
@@ -100,6 +145,7 @@ struct Case {
   int pieces = 1;
   int columns = kPack;
   bool accumulate = false;
+  bool a_packed = false, b_packed = false;  // for the fast form
 };
 
 /// [rows][depth] in tiles of at most `tile` rows.
@@ -120,7 +166,7 @@ class Bf16Products : public testing::TestWithParam<FastForm>, public Draws {
  protected:
   void SetUp() override {
     if (GetParam().product == nullptr)
-      GTEST_SKIP() << "this processor has no AVX-512 BF16";
+      GTEST_SKIP() << "this processor has no such instruction";
   }
 
   virtual Numbers operand(std::size_t count) { return numbers(count); }
@@ -148,15 +194,20 @@ void Bf16Products::compare(const Case& work) {
   const Numbers b = operand(work.pieces * b_piece - kPack);
   const Numbers before = numbers(rows * dst_row);
 
-  const auto run = [&](int tile, void (*product)(const Product&)) {
-    const Numbers tiled = work.form == Form::tiles
-                              ? in_tiles_of(tile, a, work.rows, work.depth)
-                              : Numbers{};
+  const auto run = [&](int tile, void (*product)(const Product&), bool packs) {
+    Numbers tiled = work.form == Form::tiles ? in_tiles_of(tile, a, work.rows, work.depth)
+                                             : Numbers{};
+    Numbers right = b;
+    const Tiles cut(work.rows, tile);
+    for (int t = 0; packs && work.a_packed && t < cut.count; ++t) {
+      GetParam().pack_left({&tiled[cut.begin(t) * depth], cut.size(t), work.depth});
+    }
+    if (packs && work.b_packed) GetParam().pack_right({right.data(), kPack, work.depth});
     Numbers dst = before;
     product({.a = work.form == Form::tiles ? tiled.data() : a.data(),
              .a_row = a_row,
              .a_stride = a_stride,
-             .b = b.data(),
+             .b = right.data(),
              .dst = dst.data(),
              .dst_row = dst_row,
              .rows = work.rows,
@@ -165,11 +216,14 @@ void Bf16Products::compare(const Case& work) {
              .accumulate = work.accumulate,
              .pieces = work.pieces,
              .a_piece = a_piece,
-             .b_piece = b_piece});
+             .b_piece = b_piece,
+             .a_packed = packs && work.a_packed,
+             .b_packed = packs && work.b_packed});
     return bits_of(dst);
   };
-  const ProductKernels& plain = product_kernels(KernelSet::reference_bf16);
-  EXPECT_EQ(run(GetParam().tile, GetParam().product), run(plain.tile, plain.product));
+  const ProductKernels& plain = product_kernels(GetParam().plain);
+  EXPECT_EQ(run(GetParam().tile, GetParam().product, true),
+            run(plain.tile, plain.product, false));
 }
 
 TEST_P(Bf16Products, HaveTheBitsOfTheReferenceInEveryForm) {
@@ -177,7 +231,7 @@ TEST_P(Bf16Products, HaveTheBitsOfTheReferenceInEveryForm) {
     for (int rows = 1; rows <= 26; ++rows) {
       compare({.form = form,
                .rows = rows,
-               .depth = draw(1, kPack),
+               .depth = form == Form::pack_rows ? draw(1, kPack) : draw(1, 5 * kPack),
                .columns = toss() ? kPack : draw(1, kPack),
                .accumulate = toss()});
     }
@@ -189,6 +243,7 @@ TEST_P(Bf16Products, HaveTheBitsOfTheReferenceAtAnyDepthAndOverSeveralChains) {
     for (const int depth : {1, 2, 3, 17, 31, 32, 33, 63, 255, 256, 257, 600}) {
       compare({.form = form, .rows = draw(1, 14), .depth = depth, .accumulate = toss()});
     }
+    compare({.form = form, .rows = 100, .depth = 300});  // more tiles than at once
   }
 }
 
@@ -205,6 +260,23 @@ TEST_P(Bf16Products, HaveTheBitsOfTheReferenceOfPieces) {
       }
     }
     compare({.form = form, .rows = 13, .depth = 1, .pieces = kChain});
+  }
+}
+
+TEST_P(Bf16Products, HaveTheBitsOfTheReferenceOfPackedOperands) {
+  if (GetParam().pack_left == nullptr) GTEST_SKIP() << "these kernels pack nothing";
+  for (const int depth : {16, 17, 31, 32, 33, 64, 255, 256, 257, 290, 800}) {
+    for (const int rows : {1, 2, 12, 13, 50}) {
+      compare({.form = Form::tiles,
+               .rows = rows,
+               .depth = depth,
+               .columns = toss() ? kPack : draw(1, kPack),
+               .accumulate = toss(),
+               .a_packed = true,
+               .b_packed = toss()});
+    }
+    compare({.form = Form::rows, .rows = 12, .depth = depth, .b_packed = true});
+    compare({.form = Form::columns, .rows = 12, .depth = depth, .b_packed = true});
   }
 }
 
@@ -236,20 +308,20 @@ INSTANTIATE_TEST_SUITE_P(FastForms, Bf16Products, testing::ValuesIn(fast_forms()
 INSTANTIATE_TEST_SUITE_P(FastForms, Bf16ProductsOfTinyNumbers,
                          testing::ValuesIn(fast_forms()), name_of_form);
 
-/// By the plain form: one row by one column.
-float plain_product(const Numbers& a, const Numbers& b) {
+/// By a plain form: one row by one column.
+float plain_product(const Numbers& a, const Numbers& b,
+                    KernelSet set = KernelSet::reference_bf16) {
   Numbers right(b.size() * kPack);
   for (std::size_t k = 0; k < b.size(); ++k) right[k * kPack] = b[k];
   float dst = kUntouched;
-  product_kernels(KernelSet::reference_bf16)
-      .product({.a = a.data(),
-                .a_row = a.size(),
-                .b = right.data(),
-                .dst = &dst,
-                .dst_row = 1,
-                .rows = 1,
-                .depth = static_cast<int>(a.size()),
-                .columns = 1});
+  product_kernels(set).product({.a = a.data(),
+                                .a_row = a.size(),
+                                .b = right.data(),
+                                .dst = &dst,
+                                .dst_row = 1,
+                                .rows = 1,
+                                .depth = static_cast<int>(a.size()),
+                                .columns = 1});
   return dst;
 }
 
@@ -263,6 +335,25 @@ TEST(PlainBf16Products, AddTheOddOneOfAPairFirst) {
   // 1 + 2^-24 is rounded to 1, and 1 + 3 x 2^-25 to 1 + 2^-23.
   EXPECT_EQ(plain_product({1, 0, 0x3p-25f, 0x1p-24f}, {1, 1, 1, 1}), 1 + 0x1p-23f);
   EXPECT_EQ(plain_product({1, 0, 0x1p-24f, 0x3p-25f}, {1, 1, 1, 1}), 1 + 0x1p-22f);
+}
+
+TEST(PlainBf16Products, OfMatricesAddEvenAndOddOnesApart) {
+  const auto product = [](const Numbers& a, const Numbers& b) {
+    return plain_product(a, b, KernelSet::reference_amx);
+  };
+  // Alone, each half is rounded to 1; as one chain, the sum would be 2^-23 more.
+  EXPECT_EQ(product({1, 0x1p-24f, 0x1p-24f, 0}, {1, 1, 1, 1}), 1);
+  EXPECT_EQ(product({1, 0x1p-24f, 0, 0x1p-24f}, {1, 1, 1, 1}), 1 + 0x1p-23f);
+  EXPECT_EQ(product({0x1p-64f}, {0x1p-63f}), 0);
+}
+
+TEST(PlainBf16Products, OfMatricesAddTheSumsOfSixteenPairs) {
+  Numbers ones(34, 1), numbers(34);
+  numbers[0] = 1;
+  numbers[2] = numbers[32] = 0x1p-24f;  // the last one is of the next sixteen
+  EXPECT_EQ(plain_product(numbers, ones, KernelSet::reference_amx), 1);
+  numbers[33] = 0x1p-24f;
+  EXPECT_EQ(plain_product(numbers, ones, KernelSet::reference_amx), 1 + 0x1p-23f);
 }
 
 TEST(PlainBf16Products, RoundOnceForEachProduct) {
@@ -290,7 +381,9 @@ TEST(PlainBf16Products, AreNearTheFormulaInDoublePrecision) {
     sum += static_cast<double>(round_to(Dtype::bf16, a[k])) *
            static_cast<double>(round_to(Dtype::bf16, b[k]));
   }
-  EXPECT_NEAR(plain_product(a, b), sum, 600 * 0x1p-24);
+  for (const KernelSet set : {KernelSet::reference_bf16, KernelSet::reference_amx}) {
+    EXPECT_NEAR(plain_product(a, b, set), sum, 600 * 0x1p-24) << name_of(set);
+  }
 }
 
 }  // namespace

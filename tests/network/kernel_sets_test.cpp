@@ -49,23 +49,30 @@ TEST_P(EveryKernelSet, TrainsToTheBitsOfTheReferenceInSixteenBits) {
 INSTANTIATE_TEST_SUITE_P(Models, EveryKernelSet, testing::ValuesIn(names_of_all()),
                          [](const auto& info) { return info.param; });
 
+class KernelSetsWith : public testing::TestWithParam<Products> {
+ protected:
+  const std::vector<KernelSet> sets = available_kernel_sets(GetParam());
+};
+
 /// 1x1 convolutions; attention trains so in tests/train/same_bits_test.cpp.
-TEST(KernelSets, WithBf16ProductsTrainToBitsOfTheirOwnWhateverIsRecomputed) {
+TEST_P(KernelSetsWith, ProductsOfBf16TrainToBitsOfTheirOwnWhateverIsRecomputed) {
   Training run = {.model = "mobilenet_v3_small",
                   .batch = 5,
                   .steps = 1,
-                  .kernels = KernelSet::reference_bf16,
+                  .kernels = sets.back(),
                   .activations = Dtype::bf16};
   const std::string expected = train(run);
 
   run.threads = 2;
   run.recompute_units = kAllUnits;
-  for (const KernelSet set : available_bf16_kernel_sets()) {
+  for (const KernelSet set : sets) {
     run.kernels = set;
     EXPECT_EQ(train(run), expected) << name_of(set);
   }
-  run.kernels = best_kernel_set();
-  EXPECT_NE(train(run), expected);
+  for (const Products other : {Products::fp32, Products::bf16_dot, Products::bf16_amx}) {
+    run.kernels = available_kernel_sets(other).front();
+    EXPECT_EQ(train(run) == expected, other == GetParam()) << name_of(run.kernels);
+  }
 }
 
 TEST(KernelSets, AreTheBestFirstAndTheReferenceLast) {
@@ -76,18 +83,21 @@ TEST(KernelSets, AreTheBestFirstAndTheReferenceLast) {
   EXPECT_EQ(best_kernel_set(), sets.front());
 }
 
-TEST(KernelSets, WithBf16ProductsAreApart) {
-  const std::vector<KernelSet> sets = available_bf16_kernel_sets();
-
-  EXPECT_EQ(sets.back(), KernelSet::reference_bf16);
-  EXPECT_TRUE(std::ranges::all_of(sets, has_bf16_products));
-  EXPECT_TRUE(std::ranges::none_of(available_kernel_sets(), has_bf16_products));
+TEST_P(KernelSetsWith, TheSameProductsEndWithThePlainOne) {
+  EXPECT_TRUE(std::ranges::all_of(
+      sets, [](KernelSet set) { return products_of(set) == GetParam(); }));
+  EXPECT_THAT(name_of(sets.back()), testing::StartsWith("reference"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KernelSetsWith,
+                         testing::Values(Products::bf16_dot, Products::bf16_amx));
 
 TEST(KernelSets, AreListedByName) {
   EXPECT_EQ(names_of({KernelSet::avx512, KernelSet::neon}), "avx512, neon");
   EXPECT_EQ(names_of({KernelSet::avx512_bf16, KernelSet::reference_bf16}),
             "avx512+bf16, reference+bf16");
+  EXPECT_EQ(names_of({KernelSet::avx512_amx, KernelSet::reference_amx}),
+            "avx512+amx, reference+amx");
 }
 
 }  // namespace

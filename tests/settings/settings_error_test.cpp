@@ -141,7 +141,8 @@ TEST(SettingsError, AValueOutOfRangeComesWithTheRange) {
 }
 
 constexpr const char* kKernelNames =
-    "one of auto, avx512, avx2, neon, reference, avx512+bf16, reference+bf16";
+    "one of auto, avx512, avx2, neon, reference, avx512+bf16, reference+bf16, "
+    "avx512+amx, reference+amx";
 
 struct BadValue {
   std::string assignment;

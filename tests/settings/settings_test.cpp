@@ -416,6 +416,7 @@ TEST(SettingChoices, AreFoundByTheirNamesAlone) {
   EXPECT_EQ(choice_name(StrategyChoice::auto_), "auto");
   EXPECT_EQ(choice_name(WinogradChoice::off), "off");
   EXPECT_EQ(choice_name(KernelsChoice::avx512_plus_bf16), "avx512+bf16");
+  EXPECT_EQ(choice_name(KernelsChoice::reference_plus_amx), "reference+amx");
   EXPECT_EQ(find_choice<StrategyChoice>("auto"), StrategyChoice::auto_);
   EXPECT_EQ(find_choice<BestMetric>("loss"), BestMetric::loss);
   EXPECT_EQ(find_choice<KernelsChoice>("reference+bf16"),

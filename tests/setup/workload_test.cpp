@@ -187,9 +187,11 @@ TEST(KernelSetting, ChoosesBf16ProductsWhereNumbersAreBf16) {
   settings.precision.name = PrecisionChoice::bf16;
   EXPECT_EQ(kernel_set(settings), best_kernel_set());
 
-  for (const KernelSet set : available_bf16_kernel_sets()) {
-    settings.network.kernels = find_choice<KernelsChoice>(name_of(set)).value();
-    EXPECT_EQ(kernel_set(settings), set);
+  for (const Products products : {Products::bf16_dot, Products::bf16_amx}) {
+    for (const KernelSet set : available_kernel_sets(products)) {
+      settings.network.kernels = find_choice<KernelsChoice>(name_of(set)).value();
+      EXPECT_EQ(kernel_set(settings), set);
+    }
   }
 }
 
@@ -205,20 +207,29 @@ TEST(KernelSetting, IsRefusedIfItHasBf16ProductsAndNumbersAreOthers) {
             "  hint:     precision=bf16, or network.kernels=auto");
 }
 
-TEST(KernelSetting, IsRefusedWhereTheProcessorHasNoBf16Products) {
-  if (available_bf16_kernel_sets().size() > 1) GTEST_SKIP() << "this processor has them";
+class KernelSettingOf : public testing::TestWithParam<KernelsChoice> {};
+
+TEST_P(KernelSettingOf, Bf16ProductsIsRefusedWhereTheProcessorHasNone) {
   Settings settings;
   settings.precision.name = PrecisionChoice::bf16;
-  settings.network.kernels = KernelsChoice::avx512_plus_bf16;
+  settings.network.kernels = GetParam();
+  const bool amx = GetParam() == KernelsChoice::avx512_plus_amx;
+  if (available_kernel_sets(amx ? Products::bf16_amx : Products::bf16_dot).size() > 1)
+    GTEST_SKIP() << "this processor has them";
 
   EXPECT_EQ(refusal_of_kernels(settings),
             fmt::format("network.kernels\n"
-                        "  found:    avx512+bf16, which this processor does not have\n"
-                        "  expected: auto or one of {}: this processor has {}\n"
-                        "  hint:     network.kernels=auto; reference+bf16 has the bits "
-                        "of avx512+bf16 and is slow",
-                        names_of(available_kernel_sets()), name_of(best_kernel_set())));
+                        "  found:    avx512+{2}, which this processor does not have\n"
+                        "  expected: auto or one of {0}: this processor has {1}\n"
+                        "  hint:     network.kernels=auto; reference+{2} has the bits "
+                        "of avx512+{2} and is slow",
+                        names_of(available_kernel_sets()), name_of(best_kernel_set()),
+                        amx ? "amx" : "bf16"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KernelSettingOf,
+                         testing::Values(KernelsChoice::avx512_plus_bf16,
+                                         KernelsChoice::avx512_plus_amx));
 
 // No processor has both.
 TEST(KernelSetting, IsRefusedWhereTheProcessorHasNoSuchKernels) {

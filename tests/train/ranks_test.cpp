@@ -252,11 +252,12 @@ TEST(PlanOnRanks, SaysThatBitsOfBf16ProductsDiffer) {
   EXPECT_THAT(plan_with(bf16, bf16),
               HasSubstr("kernels   reference+bf16, to the bits of bf16 dot products, "
                         "which differ from those of other kernels\n"));
-  EXPECT_THAT(
-      plan_with(bf16),
-      HasSubstr("kernels   reference+bf16 on rank 0, reference on rank 1, of which "
-                "only some have bf16 dot products:\n"
-                "          bits depend on which rank computes what\n"));
+  EXPECT_THAT(plan_with(bf16),
+              HasSubstr("kernels   reference+bf16 on rank 0, reference on rank 1, whose "
+                        "products of bf16 differ:\n"
+                        "          bits depend on which rank computes what\n"));
+  EXPECT_THAT(plan_with(KernelsChoice::reference_plus_amx, bf16),
+              HasSubstr("reference+amx on rank 0, reference+bf16 on rank 1, whose "));
 }
 
 }  // namespace

@@ -160,9 +160,10 @@ TEST(EndsAtTheSameBitsAsOneRankAlone, WithOtherKernelsInEveryPrecision) {
 }
 
 /// One epoch of one step, since plain loops take long.
-Settings settings_with_bf16_products(const std::string& model) {
+Settings settings_with_products(Products products, const std::string& model) {
   Settings settings = settings_of({.model = model, .precision = "bf16"});
-  settings.network.kernels = KernelsChoice::reference_plus_bf16;
+  settings.network.kernels =
+      find_choice<KernelsChoice>(name_of(available_kernel_sets(products).back())).value();
   settings.data.synthetic.train_count = settings.train.batch_size = 7;
   settings.train.microbatches = 3;
   settings.train.epochs = 1;
@@ -170,37 +171,44 @@ Settings settings_with_bf16_products(const std::string& model) {
 }
 
 /// Of those that this processor has, each rank uses another.
-KernelsChoice bf16_kernels_of(const Comm& comm) {
-  const std::vector<KernelSet> sets = available_bf16_kernel_sets();
+KernelsChoice kernels_of_rank(Products products, const Comm& comm) {
+  const std::vector<KernelSet> sets = available_kernel_sets(products);
   const auto number = static_cast<std::size_t>(comm.rank()) % sets.size();
   return find_choice<KernelsChoice>(name_of(sets[number])).value();
 }
 
-/// Linear layers, and attention.
-TEST(EndsAtTheSameBitsAsOneRankAlone, WithBf16ProductsAtNearlyTheLossOfOtherKernels) {
-  const StopRequest stop;
-  for (const char* model : {"lenet5", "vit_cifar"}) {
-    Settings settings = settings_with_bf16_products(model);
-    AloneComm alone;
-    const Ending expected = train_alike(settings, alone, stop);
+class WithBf16Products
+    : public testing::TestWithParam<std::tuple<Products, const char*>> {};
 
-    for (const int ranks : {2, 3}) {
-      run_ranks(ranks, [&](Comm& comm) {
-        Settings own = settings;
-        own.strategy.name = StrategyChoice::ddp;
-        own.cluster.threads = 1 + ranks % 2;
-        own.network.kernels = bf16_kernels_of(comm);
-        EXPECT_EQ(train_alike(own, comm, stop), expected)
-            << model << ", rank " << comm.rank() << " of " << ranks;
-      });
-    }
-    settings.network.kernels = KernelsChoice::auto_;
-    const Ending others = train_alike(settings, alone, stop);
-    EXPECT_NE(expected.weights, others.weights) << model;
-    EXPECT_NEAR(expected.train_loss / others.train_loss, 1, 0.005) << model;
-    EXPECT_NEAR(expected.test_loss / others.test_loss, 1, 0.005) << model;
+/// Linear layers, and attention.
+TEST_P(WithBf16Products, EndsAtTheSameBitsAsOneRankAloneNearlyAtTheLossOfOthers) {
+  const StopRequest stop;
+  const auto [products, model] = GetParam();
+  Settings settings = settings_with_products(products, model);
+  AloneComm alone;
+  const Ending expected = train_alike(settings, alone, stop);
+
+  for (const int ranks : {2, 3}) {
+    run_ranks(ranks, [&, products = products](Comm& comm) {
+      Settings own = settings;
+      own.strategy.name = StrategyChoice::ddp;
+      own.cluster.threads = 1 + ranks % 2;
+      own.network.kernels = kernels_of_rank(products, comm);
+      EXPECT_EQ(train_alike(own, comm, stop), expected)
+          << "rank " << comm.rank() << " of " << ranks;
+    });
   }
+  settings.network.kernels = KernelsChoice::auto_;
+  const Ending others = train_alike(settings, alone, stop);
+  EXPECT_NE(expected.weights, others.weights);
+  EXPECT_NEAR(expected.train_loss / others.train_loss, 1, 0.005);
+  EXPECT_NEAR(expected.test_loss / others.test_loss, 1, 0.005);
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, WithBf16Products,
+                         testing::Combine(testing::Values(Products::bf16_dot,
+                                                          Products::bf16_amx),
+                                          testing::Values("lenet5", "vit_cifar")));
 
 TEST(EndsAtOtherBits, InEveryPrecision) {
   const StopRequest stop;

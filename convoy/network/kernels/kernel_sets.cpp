@@ -14,6 +14,7 @@ std::int64_t target_of(KernelSet set) {
   switch (set) {
     case KernelSet::avx512:
     case KernelSet::avx512_bf16:
+    case KernelSet::avx512_amx:
       return HWY_AVX3;
     case KernelSet::avx2:
       return HWY_AVX2;
@@ -24,8 +25,14 @@ std::int64_t target_of(KernelSet set) {
   }
 }
 
+/// The plain sets, by their kind of products, which every processor can run.
+constexpr KernelSet kPlain[] = {KernelSet::reference, KernelSet::reference_bf16,
+                                KernelSet::reference_amx};
+
 /// Whether its instructions are compiled, and the processor has them.
 bool is_available(KernelSet set) {
+  if (set == KernelSet::avx512_bf16 && !has_avx512_bf16()) return false;
+  if (set == KernelSet::avx512_amx && !has_amx()) return false;
   return (HWY_TARGETS & hwy::SupportedTargets() & target_of(set)) != 0;
 }
 
@@ -43,26 +50,22 @@ const char* name_of(KernelSet set) {
       return "avx512+bf16";
     case KernelSet::reference_bf16:
       return "reference+bf16";
+    case KernelSet::avx512_amx:
+      return "avx512+amx";
+    case KernelSet::reference_amx:
+      return "reference+amx";
     default:
       return "reference";
   }
 }
 
-std::vector<KernelSet> available_kernel_sets() {
+std::vector<KernelSet> available_kernel_sets(Products products) {
+  using enum KernelSet;
   std::vector<KernelSet> sets;
-  for (const KernelSet set : {KernelSet::avx512, KernelSet::avx2, KernelSet::neon}) {
-    if (is_available(set)) sets.push_back(set);
+  for (const KernelSet set : {avx512, avx2, neon, avx512_bf16, avx512_amx}) {
+    if (products_of(set) == products && is_available(set)) sets.push_back(set);
   }
-  sets.push_back(KernelSet::reference);
-  return sets;
-}
-
-std::vector<KernelSet> available_bf16_kernel_sets() {
-  std::vector<KernelSet> sets;
-  if (is_available(KernelSet::avx512_bf16) && has_avx512_bf16()) {
-    sets.push_back(KernelSet::avx512_bf16);
-  }
-  sets.push_back(KernelSet::reference_bf16);
+  sets.push_back(kPlain[static_cast<int>(products)]);
   return sets;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel sets this processor can run. All sets without bf16 products end at the
-// same bits, so which of them it is, is only a question of speed: each rank of a job may
-// use another.
+// Which kernel sets this processor can run. All sets with the same kind of products end
+// at the same bits, so which of them it is, is only a question of speed: each rank of a
+// job may use another.
 
 #pragma once
 
@@ -16,14 +16,11 @@ namespace convoy {
 /// As the setting network.kernels names it: "avx2", "avx512+bf16".
 const char* name_of(KernelSet set);
 
-/// Those without bf16 products that this processor can run, the best first; the last is
-/// the reference.
-std::vector<KernelSet> available_kernel_sets();
+/// Those with such products that this processor can run, the best first; the last is the
+/// plain one.
+std::vector<KernelSet> available_kernel_sets(Products products = Products::fp32);
 
-/// Those with bf16 products, in the same way.
-std::vector<KernelSet> available_bf16_kernel_sets();
-
-/// The best for this processor, without bf16 products: the reference where there are no
+/// The best for this processor, with fp32 products: the reference where there are no
 /// others.
 KernelSet best_kernel_set();
 

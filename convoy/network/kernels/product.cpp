@@ -277,7 +277,8 @@ CONVOY_KERNELS_OF(ProductKernels, fp32_product_kernels, kProduct)
 namespace convoy {
 
 const ProductKernels& product_kernels(KernelSet set) {
-  return has_bf16_products(set) ? bf16_product_kernels(set) : fp32_product_kernels(set);
+  return products_of(set) == Products::fp32 ? fp32_product_kernels(set)
+                                            : bf16_product_kernels(set);
 }
 
 }  // namespace convoy

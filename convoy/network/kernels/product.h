@@ -16,7 +16,8 @@ constexpr int kChain = 256;
 
 /// dst[i][j] = sum over k of a[i][k] * b[k][j], with i < rows, k < depth, j < columns,
 /// and over as many pieces of such operands as there are: a chain goes through all
-/// pieces. Requires: of several pieces, pieces * depth <= kChain.
+/// pieces. Requires: of several pieces, pieces * depth <= kChain; of packed operands, one
+/// piece.
 struct Product {
   const float* a;
   std::size_t a_row = 0;     // 0: a is in tiles; else its rows are this far apart
@@ -29,6 +30,8 @@ struct Product {
   bool accumulate = false;               // add to dst instead of overwriting it
   int pieces = 1;                        // more than one not in tiles
   std::size_t a_piece = 0, b_piece = 0;  // from one piece to the next
+  bool a_packed = false;                 // every tile of a, by pack_left()
+  bool b_packed = false;                 // by pack_right()
   const float* next_b = nullptr;  // b of the next call, if known: fetched meanwhile
 };
 
@@ -41,11 +44,25 @@ struct ToTile {
   float* dst;
 };
 
+/// An operand that many products have in common, [depth][rows], which is packed in place:
+/// a tile of a, or b, whose rows are kPack. Requires: depth >= kPack.
+struct ToPack {
+  float* numbers;
+  int rows, depth;
+};
+
 struct ProductKernels {
   int tile;  // the most rows of a tile, also of a convolution's
   void (*product)(const Product&);
   void (*rows_to_tile)(const ToTile&);
   void (*columns_to_tile)(const ToTile&);  // rows <= tile
+
+  // Into a form that the set's product reads more quickly. Without these, the set has
+  // none.
+  void (*pack_left)(const ToPack&) = nullptr;
+  void (*pack_right)(const ToPack&) = nullptr;
+
+  bool packs(int depth) const { return pack_left != nullptr && depth >= kPack; }
 };
 
 const ProductKernels& product_kernels(KernelSet set);

@@ -42,6 +42,7 @@
 #define CONVOY_AVX512_KERNELS(table) \
   case KernelSet::avx512:            \
   case KernelSet::avx512_bf16:       \
+  case KernelSet::avx512_amx:        \
     return N_AVX3::table;
 #else
 #define CONVOY_AVX512_KERNELS(table)

@@ -76,7 +76,10 @@ class LinearStage final : public Stage {
     if (!has_bias_) no_bias_.resize(block(outputs_));
     const std::size_t most = std::max(block(features_), block(outputs_)) * kPack;
     sum_floats_ = std::min(std::max(kSumFloats, most), context.most_packs(src) * most);
-    context.ask_for_buffer(sum_floats_ + kDepth * kPack);
+    // Bf16 kernels may pack the weights that a task multiplies.
+    packs_weights_ = context.activations == Dtype::bf16;
+    context.ask_for_buffer(sum_floats_ + kDepth * kPack +
+                           (packs_weights_ ? block(outputs_) * kDepth : 0));
     if (!context.training) return;
     const std::size_t rows = context.most_rows(src);
     weight_tiles_ = context.reserve_scratch(block(features_) * kDepth, context.backward);
@@ -102,6 +105,8 @@ class LinearStage final : public Stage {
                           const Stored& dst_gradient, float* tiles) const;
   void weights_to_tiles(const Pass& pass, const RowBlock& block, int output, int depth,
                         float* tiles) const;
+  Product weights_in_rows(const Pass& pass, const RowBlock& block, int feature, int depth,
+                          float* packed) const;
 
   /// Calls work(packs, sums) for all packs, several at a time, to compute the block's
   /// rows of `dst`, which has `total`.
@@ -119,8 +124,18 @@ class LinearStage final : public Stage {
   bool has_bias_, relu_;
   std::vector<float> no_bias_;  // zeros for one task's outputs
   std::size_t sum_floats_;      // of a thread's buffer
+  bool packs_weights_;          // in forward, if the kernels do
   SlotId weight_tiles_{}, gradient_tiles_{}, panels_{};
 };
+
+/// Packs `rows` of a left operand that is in tiles, if the kernels do.
+void pack_tiles(const ProductKernels& kernels, int rows, int depth, float* tiles) {
+  const Tiles cut(rows, kernels.tile);
+  for (int tile = 0; kernels.packs(depth) && tile < cut.count; ++tile) {
+    kernels.pack_left({tiles + cut.begin(tile) * static_cast<std::size_t>(depth),
+                       cut.size(tile), depth});
+  }
+}
 
 template <class Work>
 void LinearStage::for_sums(const Pass& pass, const RowBlock& block, int total,
@@ -146,7 +161,6 @@ void LinearStage::forward(const Pass& pass, Activations sources,
   const Stored& src = sources[0].values;
   const float clamp_min = relu_ ? 0 : kNoClamp;
   const auto features = static_cast<std::size_t>(features_);
-  const float* weights = pass.parameters[kWeight].values;
   const ProductKernels& kernels = product_kernels(pass.kernels);
   const EpilogueKernels& epilogue = epilogue_kernels(pass.kernels);
   pass.team.run(RowBlock::count(outputs_), [&](std::size_t task, int thread) {
@@ -155,17 +169,14 @@ void LinearStage::forward(const Pass& pass, Activations sources,
     const auto compute = [&](Range packs, const RowSums& sums) {
       for (int f = 0; f < features_; f += kDepth) {
         const int depth = std::min(kDepth, features_ - f);
+        Product product =
+            weights_in_rows(pass, block, f, depth, buffer + sum_floats_ + kDepth * kPack);
         for (std::size_t pack = packs.begin; pack < packs.end; ++pack) {
-          kernels.product({.a = weights + block.first * features + f,
-                           .a_row = features,
-                           .b = src.read((pack * features + f) * kPack,
-                                         static_cast<std::size_t>(depth) * kPack,
-                                         buffer + sum_floats_),
-                           .dst = sums.first + (pack - packs.begin) * sums.step,
-                           .dst_row = kPack,
-                           .rows = block.rows,
-                           .depth = depth,
-                           .accumulate = f > 0});
+          product.b =
+              src.read((pack * features + f) * kPack,
+                       static_cast<std::size_t>(depth) * kPack, buffer + sum_floats_);
+          product.dst = sums.first + (pack - packs.begin) * sums.step;
+          kernels.product(product);
         }
       }
       for (std::size_t i = 0; has_epilogue() && i < packs.size(); ++i) {
@@ -175,6 +186,37 @@ void LinearStage::forward(const Pass& pass, Activations sources,
     };
     for_sums(pass, block, outputs_, result.values, buffer, compute);
   });
+}
+
+/// A product of the block's weights from `feature` on, as they are or packed.
+Product LinearStage::weights_in_rows(const Pass& pass, const RowBlock& block, int feature,
+                                     int depth, float* packed) const {
+  const ProductKernels& kernels = product_kernels(pass.kernels);
+  const auto features = static_cast<std::size_t>(features_);
+  Product product = {
+      .a = pass.parameters[kWeight].values + block.first * features + feature,
+      .a_row = features,
+      .b = nullptr,
+      .dst = nullptr,
+      .dst_row = kPack,
+      .rows = block.rows,
+      .depth = depth,
+      .accumulate = feature > 0,
+      .a_packed = packs_weights_ && kernels.packs(depth)};
+  if (!product.a_packed) return product;
+  const Tiles cut(block.rows, kernels.tile);
+  for (int tile = 0; tile < cut.count; ++tile) {
+    const auto first = static_cast<std::size_t>(cut.begin(tile));
+    kernels.rows_to_tile({.src = product.a + first * features,
+                          .src_row = features,
+                          .rows = cut.size(tile),
+                          .depth = depth,
+                          .dst = packed + first * static_cast<std::size_t>(depth)});
+  }
+  pack_tiles(kernels, block.rows, depth, packed);
+  product.a = packed;
+  product.a_row = 0;
+  return product;
 }
 
 void LinearStage::backward(const Pass& pass, Activations src, const Activation& dst) {
@@ -235,6 +277,11 @@ void LinearStage::pack_panels(const Pass& pass, const Stored& src) {
       std::fill_n(to, kPack * kPack, 0.0f);
       for (int i = 0; i < width * kPack; ++i) to[i % kPack * kPack + i / kPack] = from[i];
     }
+    const int images = static_cast<int>(pass.packs(src_)) * kPack;
+    if (kernels.packs(images)) {
+      kernels.pack_right(
+          {panels + panel * pass.packs(src_) * kPack * kPack, kPack, images});
+    }
   });
 }
 
@@ -258,6 +305,7 @@ void LinearStage::gradients_to_tiles(const Pass& pass, const RowBlock& block,
                             .dst = to});
     }
   }
+  pack_tiles(kernels, block.rows, static_cast<int>(images), tiles);
 }
 
 void LinearStage::weights_backward(const Pass& pass, const Stored& src,
@@ -279,7 +327,9 @@ void LinearStage::weights_backward(const Pass& pass, const Stored& src,
                        .dst_row = static_cast<std::size_t>(features_),
                        .rows = block.rows,
                        .depth = static_cast<int>(images),
-                       .columns = std::min(kPack, features_ - f)});
+                       .columns = std::min(kPack, features_ - f),
+                       .a_packed = kernels.packs(static_cast<int>(images)),
+                       .b_packed = kernels.packs(static_cast<int>(images))});
     }
   });
 }
@@ -297,6 +347,7 @@ void LinearStage::source_backward(const Pass& pass, const Stored& dst_gradient,
       for (int o = 0; o < outputs_; o += kDepth) {
         const int depth = std::min(kDepth, outputs_ - o);
         weights_to_tiles(pass, block, o, depth, tiles);
+        pack_tiles(kernels, block.rows, depth, tiles);
         for (std::size_t pack = packs.begin; pack < packs.end; ++pack) {
           kernels.product({.a = tiles,
                            .b = dst_gradient.read((pack * outputs + o) * kPack,
@@ -306,7 +357,8 @@ void LinearStage::source_backward(const Pass& pass, const Stored& dst_gradient,
                            .dst_row = kPack,
                            .rows = block.rows,
                            .depth = depth,
-                           .accumulate = o > 0});
+                           .accumulate = o > 0,
+                           .a_packed = kernels.packs(depth)});
         }
       }
     };
