@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -35,7 +36,8 @@ class TorchServer {
         {"folder", folder.string()}, {"arguments", arguments}, {"input", input}};
     write_atomically(files_.path() / (name + ".request"), request.dump());
     const std::filesystem::path file = files_.path() / (name + ".answer");
-    if (!process_.wait_until([&] { return std::filesystem::exists(file); })) {
+    if (!process_.wait_until([&] { return std::filesystem::exists(file); },
+                             std::chrono::minutes(5))) {
       throw std::runtime_error("no answer from torch_server.py\n" + process_.err());
     }
     const nlohmann::json answer = nlohmann::json::parse(read_text(file));

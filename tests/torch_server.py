@@ -19,8 +19,11 @@ import tempfile
 import time
 import traceback
 
-import numpy  # noqa: F401: imported for the scripts
-import torch  # noqa: F401
+# Threads that wait by spinning would take the cores from other tests. Read by the import of torch.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy  # noqa: E402, F401: imported for the scripts
+import torch  # noqa: E402, F401
 
 
 def run_script(arguments):

@@ -74,10 +74,13 @@ class ConvoyProcess {
   std::string out() const { return read_text(files_.path() / "out"); }
   std::string err() const { return read_text(files_.path() / "err"); }
 
-  /// Waits until `holds` does; false if the process ends or a minute passes before that.
+  /// Waits until `holds` does; false if the process ends or so much time passes before
+  /// that.
   template <class Condition>
-  bool wait_until(const Condition& holds) {
-    for (int i = 0; i < 30000; ++i) {
+  bool wait_until(const Condition& holds,
+                  std::chrono::minutes limit = std::chrono::minutes(1)) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (std::chrono::steady_clock::now() < deadline) {
       if (holds()) return true;
       if (has_ended()) return holds();
       pause();
