@@ -69,8 +69,7 @@ std::vector<std::pair<std::string_view, std::size_t>> MemoryPlan::parts() const 
 std::size_t MemoryPlanner::arena_bytes(const Settings& settings, std::size_t samples,
                                        std::size_t recompute_units, bool training) {
   const int threads = thread_count(settings);
-  const ArenaKey key{samples, recompute_units, threads, bytes_of(value_dtype(settings)),
-                     training};
+  const ArenaKey key{samples, recompute_units, threads, value_dtype(settings), training};
   const auto known = arenas_.find(key);
   if (known != arenas_.end()) return known->second;
   NetworkOptions options = network_options(settings, samples);

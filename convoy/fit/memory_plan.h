@@ -55,7 +55,7 @@ class MemoryPlanner {
  private:
   /// Samples, recomputed units, threads, bytes of a number; without samples to train: an
   /// evaluation.
-  using ArenaKey = std::tuple<std::size_t, std::size_t, int, std::size_t, bool>;
+  using ArenaKey = std::tuple<std::size_t, std::size_t, int, Dtype, bool>;
 
   std::size_t arena_bytes(const Settings& settings, std::size_t samples,
                           std::size_t recompute_units, bool training);

@@ -42,10 +42,20 @@ bool exchanges_16_bits(const Settings& settings) {
   return gradient_dtype(settings) != Dtype::fp32;
 }
 
+/// What is exchanged at once: a unit, or a bucket, which ends with the segment that fills
+/// it.
+std::size_t largest_exchange(const StrategyCase& of) {
+  const Layout& layout = of.model.layout;
+  if (of.job.strategy != "ddp") return largest_unit(layout);
+  const double bucket = of.settings.ddp.bucket_mb * 1e6 / sizeof(float);
+  return std::min(layout.trained_size(),
+                  largest_unit(layout) + static_cast<std::size_t>(bucket));
+}
+
 /// Between machines, partial sums and the sum of a bucket, as they are sent.
 std::size_t narrow_copies(const StrategyCase& of) {
   if (!exchanges_16_bits(of.settings)) return 0;
-  return (whole_subtrees(of.part).size() + 1) * largest_unit(of.model.layout) *
+  return (whole_subtrees(of.part).size() + 1) * largest_exchange(of) *
          bytes_of(gradient_dtype(of.settings));
 }
 
@@ -93,6 +103,16 @@ StrategyMemory gathered(const StrategyCase& of) {
   return memory;
 }
 
+/// What a worker of 16 bits packs before it pushes, and receives before it unpacks.
+std::size_t packed_by_worker(const StrategyCase& of, std::size_t partials) {
+  const Layout& layout = of.model.layout;
+  const Dtype pushed = gradient_dtype(of.settings), values = value_dtype(of.settings);
+  const std::size_t trained = partials * layout.trained_size();
+  return (pushed == Dtype::fp32 ? 0 : trained * bytes_of(pushed)) /
+             static_cast<std::size_t>(of.job.servers) +
+         (values == Dtype::fp32 ? 0 : layout.size() * bytes_of(values));
+}
+
 /// What a worker pushes and pulls, in memory that it shares with its server or, from
 /// another machine, in the server's own.
 std::size_t exchanged_bytes(const StrategyCase& of, std::size_t partials) {
@@ -115,12 +135,16 @@ StrategyMemory served(const StrategyCase& of) {
     const std::size_t partials = partials_of_worker(of, of.process.number);
     return {.values = whole,
             .gradients = Microbatches::gradient_buffers(of.part) * trained,
-            .exchange = of.job.one_machine() ? exchanged_bytes(of, partials) : 0};
+            .exchange = (of.job.one_machine() ? exchanged_bytes(of, partials) : 0) +
+                        packed_by_worker(of, partials)};
   }
   const auto servers = static_cast<std::size_t>(of.job.servers);
   StrategyMemory memory = replicated(of);
   memory.gradients = trained / servers;
+  // All have all masters until the first update, and to evaluate.
+  const bool has_masters = value_dtype(of.settings) != Dtype::fp32;
   memory.optimizer /= servers;
+  if (has_masters) memory.optimizer += trained - trained / servers;
   memory.exchange = 0;
   for (int worker = 0; worker < of.job.ranks; ++worker) {
     // The first answer is copied before it is known whether the worker shares memory.
