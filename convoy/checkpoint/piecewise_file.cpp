@@ -12,7 +12,6 @@
 
 #include "convoy/base/digest.h"
 #include "convoy/base/error.h"
-#include "convoy/system/descriptor.h"
 
 namespace convoy {
 namespace {
@@ -50,12 +49,6 @@ void reserve(const Descriptor& file, const fs::path& path, std::uint64_t size) {
     cause = ::ftruncate(file.get(), bytes) == 0 ? 0 : errno;
   }
   expect_written(path, cause);
-}
-
-std::vector<std::byte> digest_of(std::span<const std::byte> bytes) {
-  Digest digest(DigestKind::sha256);
-  digest.add(bytes);
-  return digest.finish();
 }
 
 /// What each rank has of a segment, by its place.
@@ -112,20 +105,35 @@ void PiecewiseFile::create(const fs::path& path) const {
   flush(file, path);
 }
 
+/// Returns its digest. Numbers of 16 bits are packed some at a time.
+std::vector<std::byte> PiecewiseFile::write_piece(const Descriptor& file,
+                                                  const fs::path& path,
+                                                  const Piece& piece) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+  Digest digest(DigestKind::sha256);
+  std::vector<std::byte> packed;
+  for (std::size_t first = 0; first < piece.numbers.size(); first += kAtOnce) {
+    const auto numbers =
+        piece.numbers.subspan(first, std::min(kAtOnce, piece.numbers.size() - first));
+    std::span<const std::byte> bytes = std::as_bytes(numbers);
+    if (piece.dtype != Dtype::fp32) {
+      packed.resize(numbers.size() * bytes_of(piece.dtype));
+      pack(piece.dtype, numbers, packed.data());
+      bytes = packed;
+    }
+    write_at(file, path, piece.offset + first * bytes_of(piece.dtype), bytes);
+    digest.add(bytes);
+  }
+  return digest.finish();
+}
+
 std::vector<std::byte> PiecewiseFile::write_pieces(const fs::path& path, int rank) const {
   if (digest_bytes(rank) == 0) return {};
   const Descriptor file = open_to_write(path, 0);
-  std::vector<std::byte> digests, packed;
+  std::vector<std::byte> digests;
   for (const Piece& piece : pieces_) {
     if (piece.rank != rank) continue;
-    std::span<const std::byte> bytes = std::as_bytes(piece.numbers);
-    if (piece.dtype != Dtype::fp32) {
-      packed.resize(piece.bytes());
-      pack(piece.dtype, piece.numbers, packed.data());
-      bytes = packed;
-    }
-    write_at(file, path, piece.offset, bytes);
-    std::ranges::copy(digest_of(bytes), std::back_inserter(digests));
+    std::ranges::copy(write_piece(file, path, piece), std::back_inserter(digests));
   }
   flush(file, path);
   return digests;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "convoy/checkpoint/checkpoint.h"
+#include "convoy/system/descriptor.h"
 
 namespace convoy {
 
@@ -50,6 +51,9 @@ class PiecewiseFile {
   };
 
   void add(int rank, std::span<const float> numbers, Dtype dtype);
+  static std::vector<std::byte> write_piece(const Descriptor& file,
+                                            const std::filesystem::path& path,
+                                            const Piece& piece);
 
   std::string head_;
   std::uint64_t size_ = 0;

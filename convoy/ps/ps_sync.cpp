@@ -180,7 +180,6 @@ LossSum PsSync::update(const StepRequest& request) {
   std::vector<std::span<const float>> gradients, statistics;
   for (const auto& arrival : pushed_) {
     gradients.push_back(arrival->gradients);
-    statistics.push_back(arrival->statistics);
     for (const LossSum& microbatch : arrival->push.microbatches) loss += microbatch;
   }
   add_gradients(gradients);
@@ -191,6 +190,8 @@ LossSum PsSync::update(const StepRequest& request) {
     step.update(own_, parts_.rig.values(), gradients_.view(own_), times);
   }
   if (is_first() && parts_.rig.statistics().size() > 0) {
+    // Not before: while servers meet, a worker that comes again has its push copied.
+    for (const auto& arrival : pushed_) statistics.push_back(arrival->statistics);
     std::vector<float> found(parts_.rig.statistics().size());
     add(statistics, found);
     follow(found, std::min(loss.samples, order_.microbatches()));

@@ -64,7 +64,11 @@ fs::path save_divided(const fs::path& run, const CheckpointContent& content, Com
   std::string folder = fs::absolute(draft.folder());
   const bool shared = all_see(folder, comm);
   fs::remove(probe);
-  if (!shared) return write_checkpoint(draft, content);
+  if (!shared) {
+    fs::remove(model_path);  // they have room for all numbers already
+    fs::remove(optimizer_path);
+    return write_checkpoint(draft, content);
+  }
   const FileMark mark = model.mark(write_together(model, model_path, comm));
   return draft.complete(content, mark,
                         optimizer.mark(write_together(optimizer, optimizer_path, comm)));
