@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "convoy/base/error.h"
 #include "convoy/network/add_to.h"
@@ -246,6 +247,7 @@ void update_running_stats(const Layout& statistics, std::span<const float> sum,
     const float rate = momentum.value_or(segment.momentum);
     for (std::size_t i = segment.range.begin; i < segment.range.end; ++i) {
       const auto mean = static_cast<float>(sum[i] * part);
+      if (!std::isfinite(mean)) continue;  // overflowed: it would stay for good
       running.data()[i] += rate * (mean - running.data()[i]);
     }
   }

@@ -183,7 +183,8 @@ void TrainingLoop::take_in(const Update& update) {
   position_.advance();
   say_damaged_files();
   if (const auto news = loss_scale_.news()) records_.say(*news);
-  epoch_sum_ += update.loss;
+  const bool overflowed = !std::isfinite(update.loss.loss) && !update.diverged;
+  if (!overflowed) epoch_sum_ += update.loss;  // a skipped step has no loss
   learning_rate_ = update.rate;
   if (parts_.averages)
     parts_.averages->after_step({parts_.rig.values(), parts_.rig.statistics()});
@@ -192,7 +193,6 @@ void TrainingLoop::take_in(const Update& update) {
     traffic += update.worker_traffic;
     resources_->after_step(traffic, update.gather_resources);
   }
-  const ClipNorm* clip = parts_.rig.clip();
   records_.step({.position = position_,
                  .loss = update.loss,
                  .epoch_sum = epoch_sum_,
@@ -200,12 +200,21 @@ void TrainingLoop::take_in(const Update& update) {
                  .learning_rate = update.rate,
                  .reports = update.reports,
                  .first_reporter = update.first_reporter,
-                 .gradient_norm = clip ? std::optional(clip->norm()) : std::nullopt,
+                 .gradient_norm = gradient_norm(),
                  .weight_norm = records_.records_step(position_.step)
                                     ? recorded_weight_norm()
                                     : std::nullopt,
                  .fields = loss_scale_.with_fields(update.fields)});
   if (outputs_.on_step) outputs_.on_step(position_.step);
+}
+
+/// A skipped step has none.
+std::optional<double> TrainingLoop::gradient_norm() const {
+  const ClipNorm* clip = parts_.rig.clip();
+  const LossScaler* scaler = parts_.rig.scaler();
+  if (clip == nullptr || (scaler != nullptr && scaler->is_skipping()))
+    return std::nullopt;
+  return clip->norm();
 }
 
 /// The weight norm of a record, where this rank writes records. Ranks that update a range

@@ -70,6 +70,7 @@ class TrainingLoop {
     return {position_, epoch_sum_, learning_rate_, run_seconds()};
   }
   double run_seconds() const;
+  std::optional<double> gradient_norm() const;
   std::optional<double> recorded_weight_norm() const;
   bool is_at_stop() const;
   int stop_signal() const;

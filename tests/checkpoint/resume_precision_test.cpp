@@ -46,6 +46,29 @@ TEST_P(ResumeIn16Bits, EndsAtTheSameBitsFromAnyStep) {
 
 INSTANTIATE_TEST_SUITE_P(With, ResumeIn16Bits, testing::Values("ddp", "fsdp"));
 
+/// Images so bright that activations overflow in forward: the loss is not a number.
+TEST_F(Resume, IsPossibleAfterStepsWhoseLossOverflowed) {
+  Settings settings = settings_of_resumed("vgg11");
+  settings.precision.name = PrecisionChoice::amp_o2;
+  settings.data.normalize = NormalizeChoice::fixed;
+  settings.data.mean = {0};
+  settings.data.std = {1e-7};
+
+  train(settings, "overflowed", /*ranks=*/1, /*stop_after=*/2);
+
+  const CheckpointState state = load_state(checkpoint("overflowed", 2));
+  EXPECT_EQ(state.loss_scale.value().skipped, 2u);
+  EXPECT_EQ(state.epoch_sum.samples, 0u) << "of steps that were not skipped";
+  const auto model =
+      SafetensorsFile::read(checkpoint("overflowed", 2) / "model.safetensors");
+  for (const TensorEntry& tensor : model.tensors()) {
+    if (!tensor.name.ends_with("running_mean")) continue;
+    for (const float mean : model.values(tensor.name)) {
+      ASSERT_TRUE(std::isfinite(mean)) << tensor.name;
+    }
+  }
+}
+
 std::vector<float> trained_in(const std::filesystem::path& checkpoint) {
   const auto optimizer = SafetensorsFile::read(checkpoint / "optimizer.safetensors");
   if (optimizer.contains("fc1.weight.master")) {
