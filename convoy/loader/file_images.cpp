@@ -25,6 +25,8 @@ std::optional<FileImages::Shown> FileImages::show(std::size_t sample,
     try {
       return Shown{decode(sample, crop), sample};
     } catch (const InputError& error) {
+      // A file that cannot be read may be whole.
+      if (error.kind() != InputKind::data) throw;
       if (!data_.files->damaged || skipped >= kMostSkipped) throw;
       data_.files->damaged->note(sample, in_one_line(error.what()));
       if (damaged_ == DamagedSample::left_out) return std::nullopt;

@@ -126,7 +126,7 @@ class BlockPacker {
     try {
       return packer.pack(samples_.half(sample), samples_.index(sample));
     } catch (const InputError& error) {
-      if (!options_.skip_damaged) throw;
+      if (!options_.skip_damaged || error.kind() != InputKind::data) throw;
       fault = error.what();
       return {};
     }

@@ -171,6 +171,14 @@ TEST_F(FolderOfFiles, NamesAFileThatHasVanished) {
                [&] { epoch_of(train, {.batch_size = 2}); });
 }
 
+TEST_F(FolderOfFiles, NamesAFileThatHasVanishedAlsoIfDamagedFilesAreSkipped) {
+  const Dataset train = open(/*skip=*/true).train;
+  fs::remove(folder.path("train/cat/c.jpg"));
+  expect_error(InputKind::storage, {folder.path("train/cat/c.jpg").string()},
+               [&] { epoch_of(train, {.batch_size = 2}); });
+  EXPECT_EQ(train.files->damaged->count(), 0u);
+}
+
 TEST_F(FolderOfFiles, SkipsFilesThatCannotBeDecodedAndNotesThem) {
   folder.write("train/cat/c.jpg", "");
   folder.write("train/dog/a.jpeg", "this is text");

@@ -148,6 +148,15 @@ TEST_F(Pack, RefusesADamagedFileOrLeavesItOut) {
   EXPECT_EQ(opened().train.size(), 4u);
 }
 
+TEST_F(Pack, RefusesAFileThatIsGoneAlsoIfDamagedOnesAreLeftOut) {
+  fs::remove(folder.path("train/dog/b.JPG"));
+  PackOptions skipping = options();
+  skipping.skip_damaged = true;
+  expect_error(InputKind::storage, {"train/dog/b.JPG\n", "No such file"},
+               [&] { pack_data(pair, skipping); });
+  EXPECT_FALSE(fs::exists(folder.path("a.pack")));
+}
+
 TEST_F(Pack, RefusesANameThatIsTaken) {
   folder.write("a.pack", "mine");
   expect_error(InputKind::storage, {"a.pack\n", "a file of that name"},
