@@ -105,6 +105,32 @@ TEST_F(TarFile, IsRefusedIfItIsCutOff) {
                  {"a.tar: x.jpg\n  found:    the end of the file, within 5 bytes"});
 }
 
+TEST_F(TarFile, MayEndWithOneBlockOfZerosOrMany) {
+  for (const std::size_t zeros : {512, 1024, 10240, 1 << 20}) {
+    EXPECT_THAT(names_in_text(tar_member("x", "1") + std::string(zeros, '\0')),
+                ElementsAre("x"))
+        << zeros;
+  }
+}
+
+TEST_F(TarFile, IsRefusedIfAnythingFollowsItsEnd) {
+  std::string zeroed = tar_member("x.cls", "1") + tar_member("x.jpg", "image") + kTarEnd;
+  std::fill_n(zeroed.begin() + 1024, 512, '\0');
+  expect_refused(zeroed, {"a.tar\n  found:    blocks of zeros, and more behind them at "
+                          "byte 1,536, after x.cls\n",
+                          "expected: zeros up to the end of a tar"});
+  // Further from there than the window.
+  expect_refused(tar_member("x.cls", "1") + std::string(9000, '\0') + "x",
+                 {"more behind them at byte 10,024"});
+}
+
+TEST_F(TarFile, IsRefusedIfItsDownloadWasInterrupted) {
+  expect_refused(
+      tar_member("x.cls", "1") + std::string((1 << 20) + 1, '\0'),
+      {"a.tar\n  found:    more than 1,048,576 zeros at byte 1,024, after x.cls\n",
+       "expected: no more than that at the end of a tar"});
+}
+
 TEST_F(TarFile, IsRefusedIfAHeaderIsDamaged) {
   std::string damaged = tar_member("x.cls", "1") + tar_member("x.jpg", "image") + kTarEnd;
   damaged[1030] ^= 1;

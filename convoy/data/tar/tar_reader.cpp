@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kMostText = 1 << 16;  // of a long name, pax records, or a label
 constexpr int kMostExtensions = 8;          // headers before that of a member
+constexpr std::uint64_t kMostPadding = 1 << 20;  // zeros at the end of a tar
 
 /// A field of a header, up to its first zero byte.
 std::string_view field(std::string_view block, std::size_t begin, std::size_t size) {
@@ -105,11 +106,33 @@ std::span<const std::byte> TarReader::bytes_at(std::uint64_t offset, std::size_t
   return std::span(window_).subspan(offset - window_begin_, count);
 }
 
+/// Only zeros may follow: a header that was zeroed would shorten the tar unnoticed.
+void TarReader::check_end() {
+  const std::uint64_t all = shard_.mark().bytes, begin = at_;
+  const std::uint64_t end = std::min(all, begin + kMostPadding + 1);
+  while (at_ < end) {
+    const auto piece = bytes_at(at_, std::min<std::uint64_t>(shard_.window(), end - at_));
+    const auto other =
+        std::ranges::find_if(piece, [](std::byte byte) { return byte != std::byte{0}; });
+    at_ += static_cast<std::uint64_t>(other - piece.begin());
+    if (other != piece.end()) {
+      refuse("blocks of zeros, and more behind them", "zeros up to the end of a tar");
+    }
+  }
+  at_ = begin;
+  if (all - begin <= kMostPadding) return;
+  refuse(fmt::format("more than {} zeros", with_commas(kMostPadding)),
+         "no more than that at the end of a tar");
+}
+
 /// Nothing: the tar ends here.
 std::optional<TarReader::Header> TarReader::read_header() {
   const std::span<const std::byte> bytes = bytes_at(at_, kBlock);
   const std::string_view block(reinterpret_cast<const char*>(bytes.data()), kBlock);
-  if (block.find_first_not_of('\0') == std::string_view::npos) return std::nullopt;
+  if (block.find_first_not_of('\0') == std::string_view::npos) {
+    check_end();
+    return std::nullopt;
+  }
   if (number_of(block.substr(148, 8)) != checksum(block)) {
     refuse("no header of a member (its checksum is wrong)", "an undamaged tar");
   }

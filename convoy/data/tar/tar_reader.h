@@ -4,7 +4,8 @@
 //
 // Read are ustar, GNU's long names, and pax headers with path and size. Every header's
 // checksum is verified. A member that is neither a file nor a folder, a sparse file, and
-// a tar without the block of zeros at its end are refused.
+// a tar without the block of zeros at its end, or with anything but at most 1 MiB of
+// zeros from there on, are refused.
 
 #pragma once
 
@@ -56,6 +57,7 @@ class TarReader {
 
   std::span<const std::byte> bytes_at(std::uint64_t offset, std::size_t count);
   std::optional<Header> read_header();
+  void check_end();
   void read_extension(const Header& header, Extension& extension);
   std::string extension_text(const Header& header);
   void read_pax(const std::string& records, Extension& extension);
