@@ -21,6 +21,7 @@ TEST(BracePattern, StandsForNamesAsAShellReadsIt) {
   EXPECT_THAT(expand_braces("{9..11}", "x"), ElementsAre("9", "10", "11"));
   EXPECT_THAT(expand_braces("{a,b}{0..1}", "x"), ElementsAre("a0", "a1", "b0", "b1"));
   EXPECT_EQ(expand_braces("{00000..99999}", "x").size(), 100'000u);
+  EXPECT_THAT(expand_braces("{4294967295..4294967295}", "x"), ElementsAre("4294967295"));
 }
 
 TEST(BracePattern, IsRefusedIfItIsNotClosed) {

@@ -53,7 +53,7 @@ std::vector<std::string> numbers_between(const Pattern& pattern, std::string_vie
   }
   const std::size_t width = padding(first, last);
   std::vector<std::string> names;
-  for (std::uint32_t i = *low; i <= *high; ++i) {
+  for (std::uint64_t i = *low; i <= *high; ++i) {
     names.push_back(fmt::format("{:0{}}", i, width));
   }
   return names;
