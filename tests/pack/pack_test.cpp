@@ -181,6 +181,14 @@ TEST_F(Pack, TakesColourImagesInMemory) {
                [&] { pack_data(make_synthetic(made), {.file = folder.path("b.pack")}); });
 }
 
+TEST_F(Pack, MustNotShrinkWhileItIsUsed) {
+  pack_data(pair, options());
+  const DataPair packed = opened();
+  fs::resize_file(folder.path("a.pack"), 4096);
+  expect_error(InputKind::storage, {"a.pack", "shrink"},
+               [&] { content_of(packed.test, 1); });
+}
+
 TEST_F(Pack, IsRefusedIfTheFileIsDamaged) {
   pack_data(pair, options());
   const std::string good = read_text(folder.path("a.pack"));

@@ -18,8 +18,8 @@
 #include "convoy/base/text.h"
 #include "convoy/data/checks.h"
 #include "convoy/data/labels.h"
+#include "convoy/s3/source_file.h"
 #include "convoy/system/cpu.h"
-#include "convoy/system/mapped_file.h"
 #include "convoy/system/tasks/parallel_tasks.h"
 
 namespace convoy {
@@ -30,6 +30,8 @@ using json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "convoypk";
 constexpr std::uint64_t kVersion = 1;
+constexpr std::size_t kDigestDigits = 64;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // read at once for a digest
 constexpr const char* kAgain = "remove the file and pack the dataset again";
 
 /// The numbers of a header, in its order.
@@ -42,11 +44,12 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A mapped file, of which header, records and description are checked.
+/// An open file, of which header, records and description are checked. It is read rather
+/// than mapped: a file that shrinks meanwhile is an error, and not the end of the
+/// process.
 class PackedFile {
  public:
-  explicit PackedFile(const fs::path& path)
-      : path_(path.string()), file_(std::make_shared<MappedFile>(path)) {
+  explicit PackedFile(const fs::path& path) : path_(path.string()), file_(path) {
     read_header();
     check_length();
     check_digest();
@@ -58,9 +61,12 @@ class PackedFile {
   std::size_t train_size() const { return header_.train; }
   const PackedRecord& record(std::size_t sample) const { return records_[sample]; }
 
-  std::span<const std::byte> image(std::size_t sample) const {
-    const PackedRecord& record = records_[sample];
-    return file_->bytes().subspan(record.offset, record.bytes);
+  /// In `buffer`, until it changes.
+  std::span<const std::byte> image(std::size_t sample,
+                                   std::vector<std::byte>& buffer) const {
+    buffer.resize(records_[sample].bytes);
+    file_.read(records_[sample].offset, buffer);
+    return buffer;
   }
 
   std::string name(std::size_t sample) const {
@@ -72,9 +78,9 @@ class PackedFile {
 
   std::vector<std::string> classes() const {
     const JsonSource source{path_, "the description of a packed dataset", kAgain};
-    const json all = parse_json(
-        text_of(file_->bytes().last(static_cast<std::size_t>(header_.description))),
-        source);
+    std::vector<std::byte> text(static_cast<std::size_t>(header_.description));
+    file_.read(file_.size() - text.size(), text);
+    const json all = parse_json(text_of(text), source);
     std::vector<std::string> names;
     for (const json& name : JsonObject(all, source).field("classes")) {
       if (!name.is_string()) refuse("a class without a name", "names of classes");
@@ -89,12 +95,16 @@ class PackedFile {
   }
 
   void read_header() {
-    const std::string_view text = text_of(file_->bytes());
+    std::vector<std::byte> bytes(
+        std::min<std::uint64_t>(file_.size(), kPackedHeaderBytes));
+    file_.read(0, bytes);
+    const std::string_view text = text_of(bytes);
     if (!text.starts_with(kMagic) || text.size() < kPackedHeaderBytes) {
       throw bad_data(path_, text.empty() ? "an empty file" : "a file of another kind",
                      "a file that `convoy data pack` has written",
                      "data.root=FILE with data=packed");
     }
+    digest_ = text.substr(kMagic.size() + sizeof(header_), kDigestDigits);
     std::memcpy(&header_, text.data() + kMagic.size(), sizeof(header_));
     if (header_.version == kVersion) return;
     refuse(fmt::format("version {}", header_.version),
@@ -103,7 +113,7 @@ class PackedFile {
 
   void check_length() {
     using Wide = unsigned __int128;
-    const std::uint64_t all = file_->bytes().size();
+    const std::uint64_t all = file_.size();
     const Wide records = Wide{header_.train} + header_.val;
     const Wide end =
         header_.records + records * sizeof(PackedRecord) + header_.description;
@@ -114,19 +124,21 @@ class PackedFile {
       refuse("no samples of " + std::string(header_.train == 0 ? "train" : "val"),
              "at least one");
     }
-    // Copied: the images before them may have any length.
     records_.resize(static_cast<std::size_t>(records));
-    std::memcpy(records_.data(), file_->bytes().data() + header_.records,
-                records_.size() * sizeof(PackedRecord));
+    file_.read(header_.records, std::as_writable_bytes(std::span(records_)));
   }
 
   void check_digest() const {
-    const std::string digest =
-        sha256_hex(file_->bytes().subspan(static_cast<std::size_t>(header_.records)));
-    const std::string_view expected =
-        text_of(file_->bytes()).substr(kMagic.size() + sizeof(header_), digest.size());
-    if (digest == expected) return;
-    refuse("records with SHA-256 " + digest, "those that its header says");
+    Sha256 digest;
+    std::vector<std::byte> piece;
+    for (std::uint64_t at = header_.records; at < file_.size(); at += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(kPieceBytes, file_.size() - at));
+      file_.read(at, piece);
+      digest.add(piece);
+    }
+    const std::string found = digest.hex();
+    if (found == digest_) return;
+    refuse("records with SHA-256 " + found, "those that its header says");
   }
 
   void check_records() const {
@@ -141,8 +153,9 @@ class PackedFile {
   }
 
   std::string path_;
-  std::shared_ptr<const MappedFile> file_;
+  SourceFile file_;
   PackedHeader header_;
+  std::string digest_{};  // of records and description, as the header has it
   std::vector<PackedRecord> records_;
 };
 
@@ -157,8 +170,8 @@ class PackedImages final : public EncodedImages {
   }
 
   std::span<const std::byte> read(std::size_t sample,
-                                  std::vector<std::byte>& /*buffer*/) const override {
-    return file_->image(first_ + sample);
+                                  std::vector<std::byte>& buffer) const override {
+    return file_->image(first_ + sample, buffer);
   }
 
  private:
@@ -220,8 +233,10 @@ DataPair open_packed(const ImageFolderOptions& options) {
 void verify_packed(const fs::path& path) {
   const PackedFile file(path);
   const auto threads = static_cast<std::size_t>(cpu_info().cores);
-  run_in_parallel(file.size(), threads, [&](std::size_t i, std::size_t) {
-    if (packed_checksum(file.image(i)) == file.record(i).checksum) return;
+  std::vector<std::vector<std::byte>> buffers(threads);
+  run_in_parallel(file.size(), threads, [&](std::size_t i, std::size_t thread) {
+    const std::span<const std::byte> image = file.image(i, buffers[thread]);
+    if (packed_checksum(image) == file.record(i).checksum) return;
     throw bad_data(file.name(i), "an image whose checksum is wrong", "undamaged images",
                    kAgain);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The packed format: a dataset of encoded images in one file, which is memory-mapped.
+// The packed format: a dataset of encoded images in one file.
 //
 //   byte  0  "convoypk"          8
 //         8  version, 1          8   numbers are little-endian
@@ -53,9 +53,9 @@ PackedEnds packed_ends(std::uint64_t records_begin, std::span<const PackedRecord
                        std::span<const PackedRecord> val,
                        const nlohmann::ordered_json& description);
 
-/// Maps a file. Its images are decoded as the options say, whose root is the file. Throws
-/// InputError: of kind `storage` if it cannot be read, of kind `data` if it has another
-/// format or is damaged; images are not looked at.
+/// Opens a file. Its images are decoded as the options say, whose root is the file.
+/// Throws InputError: of kind `storage` if it cannot be read, of kind `data` if it has
+/// another format or is damaged; images are not looked at.
 DataPair open_packed(const ImageFolderOptions& options);
 
 /// Throws InputError of kind `data`, naming the first image whose bytes have another
