@@ -82,12 +82,7 @@ void check_images(const DataPair& data, const PackOptions& options) {
                       .expected = "none with data=" + train.name,
                       .hint = "data.resize resizes its images when they are used"});
   }
-  std::error_code ignored;
-  if (!fs::exists(options.file, ignored)) return;
-  throw InputError(InputKind::storage, {.where = options.file,
-                                        .found = "a file of that name",
-                                        .expected = "a name that is free",
-                                        .hint = "remove it, or name another"});
+  expect_free_name(options.file);
 }
 
 /// Packs samples, a block at a time.

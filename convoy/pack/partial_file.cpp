@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -50,12 +51,39 @@ void flush(const Descriptor& file, const fs::path& path) {
   if (::fsync(file.get()) != 0) throw storage_error(path, "flush this file", errno);
 }
 
+InputError taken_name(const fs::path& file) {
+  return {InputKind::storage,
+          {.where = file,
+           .found = "a file of that name",
+           .expected = "a name that is free",
+           .hint = "remove it, or name another"}};
+}
+
+/// Gives a file a name that is free.
+void rename_to_free(const fs::path& file, const fs::path& name) {
+  int failed =
+      ::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, name.c_str(), RENAME_NOREPLACE);
+  if (failed != 0 && (errno == EINVAL || errno == ENOSYS)) {
+    // NFS, for example, cannot look and rename at once.
+    expect_free_name(name);
+    failed = ::rename(file.c_str(), name.c_str());
+  }
+  if (failed == 0) return;
+  if (errno == EEXIST) throw taken_name(name);
+  throw storage_error(name, "give a packed file this name", errno);
+}
+
 bool has_text(const fs::path& path, const std::string& text) {
   std::error_code missing;
   return fs::exists(path, missing) && read_text(path) == text;
 }
 
 }  // namespace
+
+void expect_free_name(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(file, ignored))) throw taken_name(file);
+}
 
 PartialFile::PartialFile(fs::path file, const std::string& job)
     : file_(std::move(file)), folder_(partial_folder(file_)), end_(kPackedHeaderBytes) {
@@ -117,7 +145,7 @@ void PartialFile::finish(std::size_t train, const nlohmann::ordered_json& descri
   append(images_, images, std::as_bytes(std::span(ends.header)));
   flush(images_, images);
   verify_packed(images);
-  fs::rename(images, file_);
+  rename_to_free(images, file_);
   sync_folder(folder_of(file_));
   std::error_code ignored;
   fs::remove_all(folder_, ignored);

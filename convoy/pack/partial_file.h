@@ -24,6 +24,9 @@
 
 namespace convoy {
 
+/// Throws InputError of kind `storage` if there is something of that name.
+void expect_free_name(const std::filesystem::path& file);
+
 /// One thread may use it. Methods throw InputError of kind `storage`.
 class PartialFile {
  public:
@@ -38,9 +41,9 @@ class PartialFile {
   void add(std::span<const std::vector<std::byte>> images,
            std::span<const std::int32_t> labels);
 
-  /// Completes the file, verifies it and renames it. The first `train` records are the
-  /// training set. Throws also InputError of kind `data` if an image is not what was
-  /// written.
+  /// Completes the file, verifies it and gives it its name, which must be free still. The
+  /// first `train` records are the training set. Throws also InputError of kind `data` if
+  /// an image is not what was written.
   void finish(std::size_t train, const nlohmann::ordered_json& description);
 
  private:

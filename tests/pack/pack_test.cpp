@@ -164,6 +164,18 @@ TEST_F(Pack, RefusesANameThatIsTaken) {
   EXPECT_EQ(read_text(folder.path("a.pack")), "mine");
 }
 
+TEST_F(Pack, RefusesANameThatIsTakenMeanwhile) {
+  PackOptions slow = options();
+  slow.progress = [&](std::size_t, std::size_t) { folder.write("a.pack", "mine"); };
+  expect_error(InputKind::storage, {"a.pack\n", "a file of that name"},
+               [&] { pack_data(pair, slow); });
+  EXPECT_EQ(read_text(folder.path("a.pack")), "mine");
+
+  fs::remove(folder.path("a.pack"));
+  EXPECT_EQ(pack_data(pair, options()).resumed, 7u);
+  verify_packed(folder.path("a.pack"));
+}
+
 TEST_F(Pack, TakesColourImagesInMemory) {
   SyntheticOptions made;
   made.shape = {3, 8, 6};
