@@ -66,6 +66,16 @@ json description(const DataPair& data, const ImagePacking& images) {
           {"classes", data.train.classes}};
 }
 
+void check_file(const fs::path& file) {
+  if (!file.has_filename()) {
+    throw InputError(InputKind::usage, {.where = "--out",
+                                        .found = file.empty() ? "no name" : file.string(),
+                                        .expected = "the name of a file",
+                                        .hint = (file / "images.pack").string()});
+  }
+  expect_free_name(file);
+}
+
 void check_images(const DataPair& data, const PackOptions& options) {
   const Dataset& train = data.train;
   if (!train.files && (train.shape.channels != 3 || !train.images.are_bytes())) {
@@ -82,7 +92,7 @@ void check_images(const DataPair& data, const PackOptions& options) {
                       .expected = "none with data=" + train.name,
                       .hint = "data.resize resizes its images when they are used"});
   }
-  expect_free_name(options.file);
+  check_file(options.file);
 }
 
 /// Packs samples, a block at a time.

@@ -35,9 +35,10 @@ struct PackResult {
   std::vector<std::string> left_out{};  // messages about damaged files, of this call
 };
 
-/// Packs both halves, in their order. Throws InputError: of kind `settings` if the images
-/// are in memory and not 8-bit RGB, of kind `storage` if the file exists or cannot be
-/// written, of kind `data` for a damaged image, and for halves of which nothing is left.
+/// Packs both halves, in their order. Throws InputError: of kind `usage` if the file has
+/// no name, of kind `settings` if the images are in memory and not 8-bit RGB, of kind
+/// `storage` if the file exists or cannot be written, of kind `data` for a damaged image,
+/// and for halves of which nothing is left.
 PackResult pack_data(const DataPair& data, const PackOptions& options);
 
 }  // namespace convoy

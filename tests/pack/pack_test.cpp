@@ -164,6 +164,13 @@ TEST_F(Pack, RefusesANameThatIsTaken) {
   EXPECT_EQ(read_text(folder.path("a.pack")), "mine");
 }
 
+TEST_F(Pack, RefusesAFolderWithoutTheNameOfAFile) {
+  const fs::path place = folder.path("new/");
+  expect_error(InputKind::usage, {"--out\n  found:    " + place.string(), "images.pack"},
+               [&] { pack_data(pair, {.file = place}); });
+  EXPECT_FALSE(fs::exists(place));
+}
+
 TEST_F(Pack, RefusesANameThatIsTakenMeanwhile) {
   PackOptions slow = options();
   slow.progress = [&](std::size_t, std::size_t) { folder.write("a.pack", "mine"); };
