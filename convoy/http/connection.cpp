@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "convoy/base/error.h"
-#include "convoy/base/text.h"
+#include "convoy/http/content_range.h"
 #include "convoy/http/curl_handle.h"
 
 namespace convoy {
@@ -15,7 +15,6 @@ constexpr long kConnectSeconds = 20;
 constexpr long kStallSeconds = 30;
 constexpr long kStallBytesPerSecond = 1024;
 constexpr long kPart = 206;
-constexpr double kMostBytes = 1e15;  // of a file
 
 /// State of libcurl's callback. Exceptions must not cross libcurl.
 struct Reception {
@@ -95,15 +94,6 @@ std::string header_of(CURL* curl, const char* name) {
              : "";
 }
 
-/// Of "bytes 0-511/146515".
-std::optional<std::uint64_t> total_in(const std::string& content_range) {
-  const std::size_t slash = content_range.rfind('/');
-  if (slash == std::string::npos) return std::nullopt;
-  const auto total = number_in(std::string_view(content_range).substr(slash + 1));
-  if (!total || *total < 0 || *total > kMostBytes) return std::nullopt;
-  return static_cast<std::uint64_t>(*total);
-}
-
 }  // namespace
 
 HttpConnection::HttpConnection() : curl_(std::make_unique<CurlHandle>()) {}
@@ -119,10 +109,12 @@ HttpAnswer HttpConnection::get(const HttpGet& request) {
   const CURLcode result = curl_easy_perform(curl);
   if (reception.thrown) std::rethrow_exception(reception.thrown);
 
+  const ContentRange part = content_range(header_of(curl, "Content-Range"));
   HttpAnswer answer{.missing = is_missing(curl, result),
                     .passing = is_passing(curl, result),
                     .is_part = status_of(curl) == kPart,
-                    .total = total_in(header_of(curl, "Content-Range")),
+                    .first = part.first,
+                    .total = part.total,
                     .version = header_of(curl, "ETag")};
   if (answer.version.empty()) answer.version = header_of(curl, "Last-Modified");
   if (result != CURLE_OK) {

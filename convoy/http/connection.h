@@ -31,6 +31,7 @@ struct HttpAnswer {
   bool missing = false;                  // the server has no such file
   bool passing = false;                  // a retry may help
   bool is_part = false;                  // the server sent the range, not everything
+  std::optional<std::uint64_t> first{};  // the first byte that was sent of a part
   std::optional<std::uint64_t> total{};  // bytes of the whole file, if a part was sent
   std::string version{};  // the file's ETag, else when it changed; may be empty
 };

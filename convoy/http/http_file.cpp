@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "convoy/base/printable.h"
+#include "convoy/http/content_range.h"
 
 namespace convoy {
 namespace {
@@ -81,6 +82,9 @@ void read_http_part(HttpConnection& connection, const std::string& url,
   if (!answer.trouble.empty()) throw download_error(url, answer.trouble);
   if (answer.version != mark.version || answer.total != mark.bytes) {
     throw download_error(url, "a file that has changed since it was opened");
+  }
+  if (const std::string wrong = wrong_begin(answer.first, offset); !wrong.empty()) {
+    throw download_error(url, wrong);
   }
   if (arrived != bytes.size()) {
     throw download_error(url, fmt::format("{} of {} bytes", arrived, bytes.size()));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "convoy/http/content_range.h"
 #include "convoy/s3/etag.h"
 #include "convoy/s3/md5.h"
 #include "convoy/s3/multipart.h"
@@ -144,6 +145,9 @@ void S3Client::get_part(const S3Location& object, const S3Mark& mark,
       transport_.perform(request, Deadline(transport_.options().operation_seconds));
   if (answer.etag != mark.etag || answer.total != mark.bytes) {
     throw strange_answer(object, "an object that has changed since it was opened");
+  }
+  if (const std::string wrong = wrong_begin(answer.first, offset); !wrong.empty()) {
+    throw strange_answer(object, wrong);
   }
   if (arrived != bytes.size()) {
     throw strange_answer(object, fmt::format("{} of {} bytes", arrived, bytes.size()));

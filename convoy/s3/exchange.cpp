@@ -13,7 +13,7 @@
 #include "convoy/base/base64.h"
 #include "convoy/base/error.h"
 #include "convoy/base/sha256.h"
-#include "convoy/base/text.h"
+#include "convoy/http/content_range.h"
 #include "convoy/http/curl_handle.h"
 #include "convoy/s3/md5.h"
 
@@ -21,7 +21,6 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kMostBodyBytes = 1 << 20;
-constexpr double kMostBytes = 1e15;  // of an object
 constexpr long kStallBytesPerSecond = 1024;
 constexpr long kLeaveToSendMilliseconds = 300;
 
@@ -122,11 +121,9 @@ void read_headers(CURL* curl, S3Answer& answer) {
   curl_off_t length = -1;
   curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   if (length >= 0) answer.length = static_cast<std::uint64_t>(length);
-  const std::string range = header(curl, "Content-Range");  // "bytes 0-511/146515"
-  const auto total = number_in(std::string_view(range).substr(range.rfind('/') + 1));
-  if (total && *total >= 0 && *total < kMostBytes) {
-    answer.total = static_cast<std::uint64_t>(*total);
-  }
+  const ContentRange part = content_range(header(curl, "Content-Range"));
+  answer.first = part.first;
+  answer.total = part.total;
   answer.etag = unquoted(header(curl, "ETag"));
   const std::string cipher = header(curl, "x-amz-server-side-encryption");
   answer.etag_is_md5 =

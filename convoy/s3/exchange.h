@@ -53,6 +53,7 @@ struct S3Answer {
   long status = 0;
   std::string body{};  // of an error, or content if there is no `take`; cut at 1 MiB
   std::optional<std::uint64_t> length{};  // of the content, as the server says
+  std::optional<std::uint64_t> first{};   // the first byte that was sent of a range
   std::optional<std::uint64_t> total{};   // of the whole object, if a range was sent
   std::string etag{};                     // without quotes
   bool etag_is_md5 = true;                // false if the server encrypts with its own key

@@ -162,6 +162,11 @@ TEST_F(TarFile, IsRefusedIfItsHeadersHaveNoEnd) {
   expect_refused(
       tar_member("x", "17 size=99999999\n", 'x') + tar_member("x.jpg", "i") + kTarEnd,
       {"a pax size of 99999999"});
+  for (const std::string size : {"nan", "inf", "-0", "1e0", "1.", "1 "}) {
+    const std::string record = fmt::format("{} size={}\n", 9 + size.size(), size);
+    expect_refused(tar_member("x", record, 'x') + tar_member("x.jpg", "i") + kTarEnd,
+                   {"a pax size of " + size});
+  }
 }
 
 TEST_F(TarFile, IsIndexedBySample) {

@@ -63,6 +63,17 @@ TEST_F(HttpFile, MustNotChangeWhileItIsRead) {
                [&] { part(url, *mark, 0, 2); });
 }
 
+TEST_F(HttpFile, IsRefusedFromAServerThatSendsAnotherPart) {
+  make_folders(folder.path() / "first");
+  write_atomically(folder.path() / "first/file", "0123456789");
+  const std::string url = server.url() + "/first/file";
+  const auto mark = http_mark(connection, url);
+
+  EXPECT_EQ(part(url, *mark, 0, 4), "0123");
+  expect_error(InputKind::storage, {url, "found:    bytes from 0, not from 3"},
+               [&] { part(url, *mark, 3, 4); });
+}
+
 TEST_F(HttpFile, IsRefusedFromAServerThatSendsWholeFilesOnly) {
   const HttpServer simple(folder.path());
   expect_error(InputKind::storage,

@@ -3,7 +3,7 @@
 """Serves a folder over HTTP on the loopback, with parts of files (Range) and ETags.
 
 A path that begins with /busy/ is refused twice with 503 before it is served; one that begins with
-/moved/ is a redirect to the rest of it.
+/moved/ is a redirect to the rest of it. Of a file in a folder "first", all parts begin with the first byte.
 """
 import functools
 import hashlib
@@ -41,6 +41,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             return self.refuse(404)
         part = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         first, last = map(int, part.groups()) if part else (0, len(content) - 1)
+        if "/first/" in self.path:
+            first, last = 0, last - first
         body = content[first:last + 1]
         self.send_response(206 if part else 200)
         self.send_header("ETag", tag)

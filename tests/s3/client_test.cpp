@@ -6,6 +6,7 @@
 
 #include "convoy/system/file.h"
 #include "tests/base/expect_error.h"
+#include "tests/http/http_server.h"
 #include "tests/remote_checkpoints/stored_checkpoint.h"
 #include "tests/s3/s3_server.h"
 
@@ -97,6 +98,24 @@ TEST_F(S3ClientTest, NoticesADamagedObject) {
   put("a", "12345");
   write_atomically(server.stored("a"), "12045");
   expect_error(InputKind::data, {"s3://models/a", "MD5"}, [&] { get("a"); });
+}
+
+TEST_F(S3ClientTest, RefusesAnotherPartThanItAskedFor) {
+  const HttpServer other(folder.path(), HttpParts::ranges);
+  S3Client of_other({.key_id = "S3RVER", .secret = "S3RVER", .endpoint = other.url()},
+                    quick());
+  make_folders(folder.path() / kBucket / "first");
+  write_atomically(folder.path() / kBucket / "first/x", "0123456789");
+  const auto mark = of_other.mark(object("first/x"));
+  ASSERT_TRUE(mark);
+  EXPECT_EQ(mark->bytes, 10u);
+  std::vector<std::byte> part(4);
+
+  of_other.get_part(object("first/x"), *mark, 0, part);
+  EXPECT_EQ(part[3], std::byte{'3'});
+  expect_error(InputKind::storage,
+               {"s3://models/first/x", "found:    bytes from 0, not from 3"},
+               [&] { of_other.get_part(object("first/x"), *mark, 3, part); });
 }
 
 TEST_F(S3ClientTest, ListsFolders) {

@@ -26,6 +26,14 @@ std::string_view field(std::string_view block, std::size_t begin, std::size_t si
   return all.substr(0, all.find('\0'));
 }
 
+std::optional<std::uint64_t> number_of_digits(std::string_view digits, int base = 10) {
+  std::uint64_t value = 0;
+  const char* last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, value, base);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
 /// Octal digits between blanks, or eight bytes of binary after a byte of 0x80 (GNU).
 std::optional<std::uint64_t> number_of(std::string_view all) {
   if (all.front() == '\x80') {
@@ -38,13 +46,8 @@ std::optional<std::uint64_t> number_of(std::string_view all) {
   }
   const std::size_t first = all.find_first_not_of(' ');
   if (first == std::string_view::npos) return std::nullopt;
-  const std::string_view digits =
-      all.substr(first, all.find_first_of(std::string_view(" \0", 2), first) - first);
-  std::uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  return number_of_digits(
+      all.substr(first, all.find_first_of(std::string_view(" \0", 2), first) - first), 8);
 }
 
 /// The sum of all bytes, those of the checksum itself taken as blanks.
@@ -170,11 +173,10 @@ void TarReader::read_pax(const std::string& records, Extension& extension) {
     if (key.starts_with("GNU.sparse")) refuse("a sparse file", "plain files");
     if (key == "path") extension.name = value;
     if (key == "size") {
-      const auto bytes = number_in(value);
-      if (!bytes || *bytes < 0 || *bytes > static_cast<double>(shard_.mark().bytes)) {
+      extension.bytes = number_of_digits(value);
+      if (!extension.bytes || *extension.bytes > shard_.mark().bytes) {
         refuse("a pax size of " + printable(value), "the size of a member of this tar");
       }
-      extension.bytes = static_cast<std::uint64_t>(*bytes);
     }
     rest.remove_prefix(length);
   }
