@@ -107,6 +107,8 @@ HttpAnswer HttpConnection::get(const HttpGet& request) {
   char error[CURL_ERROR_SIZE] = "";
   configure(curl, request, reception, error);
   const CURLcode result = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, nullptr);  // they end with this call
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (reception.thrown) std::rethrow_exception(reception.thrown);
 
   const ContentRange part = content_range(header_of(curl, "Content-Range"));
