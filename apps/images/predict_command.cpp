@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/cluster_arguments.h"
 #include "apps/eval_target.h"
@@ -84,6 +85,19 @@ class PredictionPrinter {
   nlohmann::ordered_json all_ = nlohmann::ordered_json::array();
 };
 
+/// A file that cannot be read has no images, and is one prediction with a fault.
+void predict_idx(const fs::path& file, std::size_t best, Predictor& predictor,
+                 PredictionPrinter& printer) {
+  GivenImages images;
+  try {
+    images = given_idx(file, predictor.like());
+  } catch (const InputError& error) {
+    printer.print({{.name = file, .fault = error.what()}});
+    return;
+  }
+  printer.print(predictor.predict(std::move(images), best));
+}
+
 /// Files in groups; idx files, which have many images, one by one.
 void predict_all(const std::vector<fs::path>& files, std::size_t best, int threads,
                  Predictor& predictor, PredictionPrinter& printer) {
@@ -100,7 +114,7 @@ void predict_all(const std::vector<fs::path>& files, std::size_t best, int threa
       continue;
     }
     predict_group();
-    printer.print(predictor.predict(given_idx(file, predictor.like()), best));
+    predict_idx(file, best, predictor, printer);
   }
   predict_group();
 }

@@ -190,8 +190,10 @@ TEST_F(ImageStores, AreRefusedIfThereIsNothingToPredict) {
   make_folders(here() / "empty");
   expect_refused(convoy({"predict", "runs/a", "empty"}), 2, {"empty", "no images"});
   write_atomically(here() / "images.idx", idx_images(2, 32, 32));
-  expect_refused(convoy({"predict", "runs/a", "images.idx"}), 65,
-                 {"images.idx", "an idx file, whose images are grey"});
+  const CommandResult idx = convoy({"predict", "runs/a", "images.idx"});
+  EXPECT_EQ(idx.code, 65);
+  EXPECT_THAT(idx.err,
+              HasSubstr("images.idx\n  found:    an idx file, whose images are"));
 }
 
 TEST_F(ImageStores, ArePredictedByAModelOfImagesInMemory) {
@@ -202,6 +204,29 @@ TEST_F(ImageStores, ArePredictedByAModelOfImagesInMemory) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("images.idx[2]\n"));
   EXPECT_THAT(result.out, HasSubstr("train/cat/a.JPEG\n"));
+}
+
+TEST_F(ImageStores, ArePredictedBesideIdxFilesThatAreDamaged) {
+  train("grey");
+  const std::string good = idx_images(3, 28, 28);
+  write_atomically(here() / "good.idx", good);
+  write_atomically(here() / "short.idx", good.substr(0, good.size() - 1));
+  write_atomically(here() / "bad.gz", gzip(good).substr(0, 20));
+  const Arguments all = {"predict", "runs/grey", "short.idx", "bad.gz", "good.idx"};
+  const CommandResult text = convoy(all);
+  EXPECT_EQ(text.code, 65);
+  EXPECT_THAT(text.out, HasSubstr("good.idx[2]\n"));
+  EXPECT_THAT(text.err, HasSubstr("short.idx\n"));
+  EXPECT_THAT(text.err, HasSubstr("bad.gz\n"));
+  EXPECT_THAT(text.err, HasSubstr("2 of the images cannot be read\n"));
+
+  const CommandResult json = convoy(all + Arguments{"--json"});
+  EXPECT_EQ(json.code, 65);
+  const nlohmann::json predictions = nlohmann::json::parse(json.out)["predictions"];
+  ASSERT_THAT(predictions, SizeIs(5));
+  EXPECT_EQ(predictions[0]["file"], "short.idx");
+  EXPECT_THAT(predictions[1]["error"].get<std::string>(), HasSubstr("bad.gz"));
+  EXPECT_EQ(predictions[4]["file"], "good.idx[2]");
 }
 
 }  // namespace
