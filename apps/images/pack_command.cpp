@@ -49,9 +49,11 @@ ExitCode pack(PackArguments arguments) {
       fmt::print(stderr, "\r\x1b[K{} of {} images", with_commas(done), with_commas(all));
     }
   };
+  const DataPair data = load_whole_data(settings);
+  // Until here there is nothing to continue: a signal ends the process.
   const StopRequest stop;
   options.should_stop = [&] { return stop.signal() != 0; };
-  const PackResult result = pack_data(load_whole_data(settings), options);
+  const PackResult result = pack_data(data, options);
   if (terminal) fmt::print(stderr, "\r\x1b[K");
   print_result(result, options);
   return result.complete ? ExitCode::done : ExitCode::stopped;

@@ -2,6 +2,7 @@
 //
 // The same images in folders, tar shards and one file: runs, packing, predictions.
 
+#include <poll.h>
 #include <signal.h>
 
 #include "convoy/data/folder/image_folder.h"
@@ -9,6 +10,7 @@
 #include "tests/data/idx_files.h"
 #include "tests/data/tar_files.h"
 #include "tests/images/image_folders.h"
+#include "tests/s3/failing_proxy.h"
 
 namespace convoy {
 namespace {
@@ -132,6 +134,18 @@ TEST_F(ImageStores, GoOnPackingAfterAnInterruption) {
   const CommandResult result = convoy(arguments);
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("continued after "));
+}
+
+TEST_F(ImageStores, AreOpenedForPackingUntilASignal) {
+  const auto [silent_server, port] = listen_anywhere();
+  ConvoyProcess process({"data", "pack", "--out", "all.pack", "data=tar",
+                         "data.root=http://127.0.0.1:" + std::to_string(port),
+                         "data.train=train-0.tar", "data.val=val-0.tar"},
+                        here(), {.environment = {{"no_proxy", "127.0.0.1"}}});
+  pollfd connection{silent_server.get(), POLLIN, 0};
+  ASSERT_TRUE(process.wait_until([&] { return ::poll(&connection, 1, 0) > 0; }));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait(std::chrono::seconds(20)).signal, SIGINT);
 }
 
 TEST_F(ImageStores, ArePredictedByName) {
