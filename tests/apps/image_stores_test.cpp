@@ -119,8 +119,14 @@ TEST_F(ImageStores, GoOnPackingAfterAnInterruption) {
   for (int i = 0; i < 400; ++i) {
     folder.add("train/cat/many" + std::to_string(i) + ".jpg", "large.jpg");
   }
-  const Arguments arguments =
-      Arguments{"data", "pack", "--out", "all.pack", "--short-side", "300"} + of_folder();
+  const Arguments arguments = Arguments{"data",
+                                        "pack",
+                                        "--out",
+                                        "all.pack",
+                                        "--short-side",
+                                        "300",
+                                        "cluster.threads=2"} +
+                              of_folder();
   ConvoyProcess process(arguments, here());
   const fs::path records = here() / "all.pack.partial/records";
   ASSERT_TRUE(process.wait_until(
