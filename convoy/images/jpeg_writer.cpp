@@ -72,11 +72,11 @@ struct JpegWriter {
 
 }  // namespace
 
-std::vector<std::byte> jpeg_bytes(const Image& image, int quality) {
+std::vector<std::byte> jpeg_bytes(const Image& image, int quality,
+                                  const std::string& where) {
   JpegWriter writer;
   if (!writer.write(image, quality)) {
-    refuse_image("an image to be written",
-                 std::string("what libjpeg refuses (") + writer.complaint + ")");
+    refuse_image(where, std::string("what libjpeg refuses (") + writer.complaint + ")");
   }
   const auto bytes = std::as_bytes(std::span(writer.bytes, writer.size));
   return {bytes.begin(), bytes.end()};

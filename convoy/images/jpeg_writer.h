@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "convoy/images/image.h"
@@ -12,8 +13,9 @@
 namespace convoy {
 
 /// Returns an image as a JPEG of a quality from 1 to 100, with colours at half resolution
-/// (4:2:0), as Pillow's save() writes it. Throws InputError of kind `data` if libjpeg
-/// cannot write the image: a side is longer than 65,500.
-std::vector<std::byte> jpeg_bytes(const Image& image, int quality);
+/// (4:2:0), as Pillow's save() writes it. Throws InputError of kind `data`, naming
+/// `where`, if libjpeg cannot write the image: a side is longer than 65,500.
+std::vector<std::byte> jpeg_bytes(const Image& image, int quality,
+                                  const std::string& where);
 
 }  // namespace convoy

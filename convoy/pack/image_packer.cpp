@@ -3,6 +3,7 @@
 #include "convoy/pack/image_packer.h"
 
 #include <algorithm>
+#include <string>
 
 #include "convoy/images/image_file.h"
 #include "convoy/images/jpeg_writer.h"
@@ -31,9 +32,10 @@ Cutout whole_at(ImageSize image, int short_side) {
 
 }  // namespace
 
-std::vector<std::byte> ImagePacker::encode(const Image& image) const {
+std::vector<std::byte> ImagePacker::encode(const Image& image,
+                                           const std::string& name) const {
   return packing_.as == PackedAs::raw ? raw_image_bytes(image)
-                                      : jpeg_bytes(image, packing_.quality);
+                                      : jpeg_bytes(image, packing_.quality, name);
 }
 
 std::vector<std::byte> ImagePacker::pack_file(const Dataset& data, std::size_t sample) {
@@ -44,7 +46,8 @@ std::vector<std::byte> ImagePacker::pack_file(const Dataset& data, std::size_t s
   const int short_side = packing_.short_side;
   if (short_side > 0 && std::min(size.width, size.height) > short_side) {
     const Cutout cutout = whole_at(size, short_side);
-    return encode(interleaved(resizer_.show(file, cutout, Decoding::exact), cutout.size));
+    return encode(interleaved(resizer_.show(file, cutout, Decoding::exact), cutout.size),
+                  name);
   }
   const Image image = decode_image(content, name);
   if (packing_.as == PackedAs::raw) return raw_image_bytes(image);
@@ -54,7 +57,8 @@ std::vector<std::byte> ImagePacker::pack_file(const Dataset& data, std::size_t s
 std::vector<std::byte> ImagePacker::pack(const Dataset& data, std::size_t sample) {
   if (data.files) return pack_file(data, sample);
   const ImageSize size = {data.shape.width, data.shape.height};
-  return encode(interleaved(data.image(sample), size));
+  return encode(interleaved(data.image(sample), size),
+                data.name + ": sample " + std::to_string(sample));
 }
 
 }  // namespace convoy

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "convoy/data/dataset.h"
@@ -35,7 +36,7 @@ class ImagePacker {
 
  private:
   std::vector<std::byte> pack_file(const Dataset& data, std::size_t sample);
-  std::vector<std::byte> encode(const Image& image) const;
+  std::vector<std::byte> encode(const Image& image, const std::string& name) const;
 
   ImagePacking packing_;
   std::vector<std::byte> buffer_;

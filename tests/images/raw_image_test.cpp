@@ -53,19 +53,20 @@ TEST(JpegWriter, LosesLittle) {
   for (int y = 0; y < 48; ++y) {
     for (int x = 0; x < 192; ++x) image.row(y)[x] = static_cast<std::uint8_t>(x + y);
   }
-  const Image again = decode_image(jpeg_bytes(image, 95), "x");
+  const Image again = decode_image(jpeg_bytes(image, 95, "x"), "x");
 
   ASSERT_EQ(again.size, image.size);
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     ASSERT_NEAR(again.pixels[i], image.pixels[i], 12) << i;
   }
-  EXPECT_LT(jpeg_bytes(image, 20).size(), jpeg_bytes(image, 95).size());
+  EXPECT_LT(jpeg_bytes(image, 20, "x").size(), jpeg_bytes(image, 95, "x").size());
 }
 
 TEST(JpegWriter, RefusesWhatHasNoRoomInAJpeg) {
   Image image;
   image.resize({70'000, 1});
-  expect_error(InputKind::data, {"what libjpeg refuses"}, [&] { jpeg_bytes(image, 90); });
+  expect_error(InputKind::data, {"x\n", "what libjpeg refuses"},
+               [&] { jpeg_bytes(image, 90, "x"); });
 }
 
 }  // namespace

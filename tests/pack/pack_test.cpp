@@ -7,6 +7,7 @@
 #include "convoy/data/packed/packed_format.h"
 #include "convoy/data/synthetic.h"
 #include "convoy/images/image_file.h"
+#include "convoy/images/raw_image.h"
 #include "tests/base/expect_error.h"
 #include "tests/images/image_folders.h"
 
@@ -95,6 +96,16 @@ TEST_F(Pack, WritesResizedImagesAsJpeg) {
   EXPECT_EQ(content_of(packed.train, 1), content_of(pair.train, 1));
   EXPECT_EQ(image_of_sample(packed.train, 4).size, (ImageSize{75, 50}));
   EXPECT_EQ(content_of(packed.train, 4).substr(0, 2), "\xFF\xD8");
+}
+
+TEST_F(Pack, NamesAnImageThatIsTooLongForAJpeg) {
+  Image image;
+  image.resize({140'000, 2});
+  const std::vector<std::byte> bytes = raw_image_bytes(image);
+  folder.write("train/dog/b.JPG",
+               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  expect_error(InputKind::data, {"train/dog/b.JPG\n", "what libjpeg refuses"},
+               [&] { pack_data(pair, options({.short_side = 1})); });
 }
 
 TEST_F(Pack, ContinuesWhereItWasStopped) {
