@@ -78,6 +78,11 @@ TEST_F(TarShards, HaveTheImagesOfTheFolderTheyAreMadeOf) {
   EXPECT_EQ(tar.train.shape, (Shape{3, 32, 32}));
 }
 
+TEST_F(TarShards, MayBeInAFolderWithBracesInItsName) {
+  fs::rename(folder.path("tar"), folder.path("{a,b}{"));
+  expect_the_folders_images(open(options(folder.path("{a,b}{").string())));
+}
+
 TEST_F(TarShards, HaveClassesByNameIfAFileNamesThem) {
   folder.write("names.txt", "tabby\r\nhound\nfox\n");
   TarOptions named = options();

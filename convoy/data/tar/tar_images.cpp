@@ -95,9 +95,12 @@ std::vector<std::string> places_of(const std::string& root, const std::string& p
                       .expected = "a pattern of tar files with data=tar",
                       .hint = where + "=train-{000..099}.tar"});
   }
-  const bool is_whole = root.empty() || pattern.starts_with('/') || is_remote(pattern);
-  return expand_braces(
-      is_whole ? pattern : root + (root.ends_with('/') ? "" : "/") + pattern, where);
+  std::vector<std::string> places = expand_braces(pattern, where);
+  for (std::string& place : places) {
+    if (root.empty() || place.starts_with('/') || is_remote(place)) continue;
+    place.insert(0, root + (root.ends_with('/') ? "" : "/"));
+  }
+  return places;
 }
 
 std::vector<std::string> read_names(const fs::path& file) {
