@@ -38,7 +38,10 @@ std::vector<fs::path> images_below(const fs::path& folder) {
   fs::recursive_directory_iterator entries(folder, error);
   for (; !error && entries != fs::recursive_directory_iterator();
        entries.increment(error)) {
-    if (has_image_ending(entries->path())) files.push_back(entries->path());
+    std::error_code ignored;
+    if (entries->is_regular_file(ignored) && has_image_ending(entries->path())) {
+      files.push_back(entries->path());
+    }
   }
   if (error) throw storage_error(folder, "list this folder", error.value());
   if (files.empty()) {

@@ -17,11 +17,13 @@ TEST(GivenImages, AreFilesAndThoseInFolders) {
   const ImageFolder folder;
   folder.add("b/2.JPG");
   folder.add("b/a/1.png");
+  folder.add("b/folder.jpg/3.jpg");
   folder.write("b/notes.txt", "text");
   folder.write("empty/notes.txt", "text");
 
   EXPECT_THAT(image_files({"gone.jpg", folder.path("b")}),
-              ElementsAre("gone.jpg", folder.path("b/2.JPG"), folder.path("b/a/1.png")));
+              ElementsAre("gone.jpg", folder.path("b/2.JPG"), folder.path("b/a/1.png"),
+                          folder.path("b/folder.jpg/3.jpg")));
   expect_error(InputKind::usage, {folder.path("empty"), "no images"},
                [&] { image_files({folder.path("empty")}); });
 }
