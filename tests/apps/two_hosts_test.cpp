@@ -7,6 +7,7 @@
 #include "convoy/base/clock.h"
 #include "test_places.h"
 #include "tests/apps/small_run.h"
+#include "tests/images/image_folders.h"
 
 namespace convoy {
 namespace {
@@ -93,6 +94,33 @@ TEST_F(TwoHosts, EndAtTheSameBitsWithFsdpWithAndWithoutACommonFolder) {
     EXPECT_EQ(saved_model().contains("ranges"), common) << saved_model();
     EXPECT_EQ(weights_of(here() / "runs" / "hosts"), alone);
   }
+}
+
+TEST_F(TwoHosts, TrainOnImageFilesAndGoOnAsOneProcessToTheSameBits) {
+  const ImageFolder folder;
+  folder.add_two_classes();
+  for (int i = 0; i < 12; ++i) {
+    folder.add("train/cat/more" + std::to_string(i) + ".jpg", "sub422.jpg");
+  }
+  const Arguments images = {
+      "data=imagefolder",       "data.crop=32",
+      "data.short_side=40",     "data.normalize=fixed",
+      "data.mean=0.5",          "data.std=0.25",
+      "train.augment=imagenet", "data.root=" + folder.path().string(),
+      "train.batch_size=6",     "model=cnn2"};
+  const std::string alone =
+      weights_of(train("alone", images + Arguments{"train.microbatches=4"}));
+  const Arguments more = images + Arguments{"train.max_steps=3"};
+  const auto first = start(0, more), second = start(1, more);
+
+  const CommandResult one = first->wait(), other = second->wait();
+  const CommandResult resumed = convoy(
+      {"train", "train.resume=runs/hosts", "train.max_steps=0", "run.name=resumed"});
+
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(weights_of(here() / "runs/resumed"), alone);
 }
 
 TEST_F(TwoHosts, NameTheOtherWhenTheCableIsCut) {

@@ -257,9 +257,18 @@ class Study:
         yield from table(("run", "command"), [(f"`{made.name}`", f"`{made.command}`")
                                               for made in self.made], left=2)
 
+    def seconds_spent(self):
+        """By this command, with those before that it goes on from, if they were completed."""
+        file = self.out / "seconds.json"
+        before = json.loads(file.read_text()) if file.exists() else 0
+        spent = before + time.monotonic() - self.begin
+        file.write_text(json.dumps(spent))
+        return spent
+
     def write(self, lines):
         """Writes the page beside the runs, and with --write into docs/reproduce."""
-        text = "\n".join(line for line in [*lines, *self.foot()] if line is not None)
+        lines = [*lines, *self.foot(), paragraph(f"All of it took {clock(self.seconds_spent())}.")]
+        text = "\n".join(line for line in lines if line is not None)
         page = self.out / f"{self.project}.md"
         page.write_text(text.rstrip() + "\n")
         if self.options.write:
