@@ -114,8 +114,9 @@ TEST_F(TwoHosts, TrainOnImageFilesAndGoOnAsOneProcessToTheSameBits) {
   const auto first = start(0, more), second = start(1, more);
 
   const CommandResult one = first->wait(), other = second->wait();
-  const CommandResult resumed = convoy(
-      {"train", "train.resume=runs/hosts", "train.max_steps=0", "run.name=resumed"});
+  const CommandResult resumed =
+      convoy({"train", "-n", "1", "--nnodes", "1", "train.resume=runs/hosts",
+              "train.max_steps=0", "run.name=resumed"});
 
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(other.code, 0) << other.err;
