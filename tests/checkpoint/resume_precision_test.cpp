@@ -44,7 +44,31 @@ TEST_P(ResumeIn16Bits, EndsAtTheSameBitsFromAnyStep) {
   EXPECT_LT(skipped.back(), 5u) << "later ones are not";
 }
 
-INSTANTIATE_TEST_SUITE_P(With, ResumeIn16Bits, testing::Values("ddp", "fsdp"));
+INSTANTIATE_TEST_SUITE_P(With, ResumeIn16Bits,
+                         testing::Values("all_reduce", "gather_scatter", "ddp", "fsdp"));
+
+class ResumeWithoutAScale : public Resume,
+                            public testing::WithParamInterface<const char*> {};
+
+/// Values of bf16, and fp32 values whose gradients are exchanged in 16 bits.
+TEST_P(ResumeWithoutAScale, EndsAtTheSameBitsInMidEpoch) {
+  strategy = GetParam();
+  Settings settings = settings_of_resumed("lenet5");
+  for (const CompressChoice compress :
+       {CompressChoice::none, CompressChoice::fp16, CompressChoice::bf16}) {
+    settings.ddp.compress = compress;
+    settings.precision.name =
+        compress == CompressChoice::none ? PrecisionChoice::bf16 : PrecisionChoice::fp32;
+    const std::string whole = "whole " + choice_name(compress);
+    const std::string resumed = "resumed " + choice_name(compress);
+    train(settings, whole, 3);
+    train(going_on(settings, checkpoint(whole, 2)), resumed, 4);
+    EXPECT_EQ(weights(resumed), weights(whole)) << choice_name(compress);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(With, ResumeWithoutAScale,
+                         testing::Values("all_reduce", "gather_scatter", "ddp", "fsdp"));
 
 /// Images so bright that activations overflow in forward: the loss is not a number.
 TEST_F(Resume, IsPossibleAfterStepsWhoseLossOverflowed) {

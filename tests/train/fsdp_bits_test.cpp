@@ -25,6 +25,7 @@ struct FsdpRun {
   bool keeps_values = false;  // fsdp.reshard_after_forward=false
   std::string freeze{};
   PrecisionChoice precision = PrecisionChoice::fp32;
+  CompressChoice compress = CompressChoice::none;
 };
 
 /// One epoch of three steps, the last of them shorter. The averages have running
@@ -44,6 +45,7 @@ Settings fsdp_settings(const FsdpRun& run) {
   settings.optimizer.lr = 0.001;
   settings.optimizer.weight_decay = 0.01;
   settings.optimizer.clip_norm = 0.5;
+  settings.ddp.compress = run.compress;
   settings.fsdp.shard = run.shard;
   settings.fsdp.reshard_after_forward = !run.keeps_values;
   return settings;
@@ -121,17 +123,26 @@ std::vector<FsdpRun> all_fsdp_runs() {
                     .freeze = "layers.[0-5].*,*.bias",
                     .precision = precision});
   }
+  for (const ShardChoice shard : kLevels) {
+    for (const CompressChoice compress : {CompressChoice::fp16, CompressChoice::bf16}) {
+      runs.push_back({.model = "lenet5",
+                      .shard = shard,
+                      .ranks = 3,
+                      .microbatches = 7,
+                      .compress = compress});
+    }
+  }
   return runs;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FsdpEndsAtTheSameBits, testing::ValuesIn(all_fsdp_runs()),
                          [](const testing::TestParamInfo<FsdpRun>& info) {
                            const FsdpRun& run = info.param;
-                           return fmt::format("{}_{}_Ranks{}_Microbatches{}{}_{}",
-                                              run.model, choice_name(run.shard),
-                                              run.ranks, run.microbatches,
-                                              run.freeze.empty() ? "" : "_Frozen",
-                                              choice_name(run.precision));
+                           return fmt::format(
+                               "{}_{}_Ranks{}_Microbatches{}{}_{}_{}", run.model,
+                               choice_name(run.shard), run.ranks, run.microbatches,
+                               run.freeze.empty() ? "" : "_Frozen",
+                               choice_name(run.precision), choice_name(run.compress));
                          });
 
 /// Every unit has memory while it is used, and only then.
