@@ -53,8 +53,8 @@ class MemoryPlanner {
                             std::size_t recompute_units);
 
  private:
-  /// Samples, recomputed units, threads, bytes of a number; without samples to train: an
-  /// evaluation.
+  /// Samples, recomputed units, threads, type of activations, whether there is a backward
+  /// pass.
   using ArenaKey = std::tuple<std::size_t, std::size_t, int, Dtype, bool>;
 
   std::size_t arena_bytes(const Settings& settings, std::size_t samples,
